@@ -1,0 +1,1 @@
+"""MindCone: a knowledge backend. `app/README.md` shows the floors."""

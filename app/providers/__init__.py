@@ -1,0 +1,1 @@
+"""Means: AI models behind two ports, `Embedder` and `ChatProvider`. Knows nothing of cards."""
