@@ -1,0 +1,1 @@
+"""Stores: what people wrote. Cards, their revisions, the links between them."""

@@ -1,0 +1,1 @@
+"""Stores: what search reads. Embedding spaces, chunks, window vectors, packed postings."""

@@ -1,0 +1,1 @@
+"""Stores: who may. Workspaces, API keys, and answers already given to a repeated request."""

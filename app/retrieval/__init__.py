@@ -1,0 +1,1 @@
+"""Faculties: find. A question in, `Evidence` out, at one of five levels."""

@@ -1,0 +1,119 @@
+"""What every level takes and gives: a `Question` in, `Evidence` out. Plain data.
+
+Scores: higher is better. Costs and distances: lower is better. Ranks start at 1. `start` and `end`
+are character offsets into the card's content.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+from typing import Any, Literal
+
+Fusion = Literal["absolute", "rrf", "bm25", "dense"]
+
+
+class Level(IntEnum):
+    """How deep a question is answered."""
+
+    chat = 0
+    search = 1
+    explore = 2
+    context = 3
+    insight = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Restrictions on cards; all given ones must hold."""
+
+    tags: Sequence[str] = ()
+    card_ids: Sequence[uuid.UUID] = ()
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.tags or self.card_ids or self.created_after or self.created_before or self.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`level` None lets the router decide. `limit` counts cards."""
+
+    query: str
+    level: Level | None = None
+    limit: int = 10
+    filters: Filters = field(default_factory=Filters)
+    fusion: Fusion | None = None
+    explain: bool = False
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The router's decision: data that is logged and returned."""
+
+    level: Level
+    reason: str
+    confidence: float = 1.0
+    gates: Sequence[str] = ()
+    escalated_from: Level | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardRef:
+    id: uuid.UUID
+    title: str
+    external_id: str | None
+    created_at: datetime
+    tags: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A citable stretch of a card: `content[start:end] == text`."""
+
+    chunk_id: uuid.UUID
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One card, with what in it answers and which legs found it (`ranks`: leg name to rank or None)."""
+
+    rank: int
+    score: float
+    card: CardRef
+    snippet: str
+    evidence: Sequence[Span]
+    ranks: Mapping[str, int | None]
+    explain: Mapping[str, float] | None = None
+    episode: Mapping[str, Any] | None = None
+    paths: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a level found. `degraded` names what could not be done (`embedder_unavailable`,
+    `level_unavailable`, `lexical_index_rebuilding`, …); an empty list means that all legs ran.
+    """
+
+    query: str
+    route: Route
+    hits: Sequence[Hit]
+    reports: Sequence[Mapping[str, Any]] = ()
+    nothing_relevant: bool = False
+    degraded: Sequence[str] = ()
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    index: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def level(self) -> Level:
+        return self.route.level
