@@ -1,0 +1,48 @@
+"""The embedders behind the `Embedder` port, and the one place that chooses between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from app.core.errors import ConfigurationError
+from app.providers.embedding.query_cache import QueryCache
+from app.providers.ports import Embedder
+from app.providers.settings import EmbedderSettings
+
+MAX_DIMENSION: Final = 4000
+"""pgvector indexes halfvec up to here; a longer vector could be stored but not searched."""
+
+
+def build(settings: EmbedderSettings, data_dir: Path) -> Embedder:
+    """The embedder that `settings` names, not opened yet. Raises ConfigurationError."""
+    if settings.embedder_dimension is not None and settings.embedder_dimension > MAX_DIMENSION:
+        raise ConfigurationError(
+            f"MINDCONE_EMBEDDER_DIMENSION is {settings.embedder_dimension}; vectors of more than "
+            f"{MAX_DIMENSION} dimensions cannot be indexed. Choose a model, or a shorter output, within that."
+        )
+    embedder = _build(settings, data_dir)
+    return QueryCache(embedder, settings.embedder_query_cache) if settings.embedder_query_cache else embedder
+
+
+def _build(settings: EmbedderSettings, data_dir: Path) -> Embedder:
+    if settings.embedder == "embedded":
+        return _embedded(settings, data_dir)
+    raise ConfigurationError(f"The embedder {settings.embedder} is not available.")
+
+
+def _embedded(settings: EmbedderSettings, data_dir: Path) -> Embedder:
+    from app.providers.embedding import e5
+
+    if settings.embedder_model not in (None, e5.MODEL):
+        raise ConfigurationError(
+            f"MINDCONE_EMBEDDER=embedded has one model, {e5.MODEL}; remove MINDCONE_EMBEDDER_MODEL or choose "
+            "another embedder."
+        )
+    if settings.embedder_dimension not in (None, e5.DIMENSION):
+        raise ConfigurationError(
+            f"The embedded model has {e5.DIMENSION} dimensions; remove MINDCONE_EMBEDDER_DIMENSION."
+        )
+    if settings.embedder_query_prefix is not None or settings.embedder_passage_prefix is not None:
+        raise ConfigurationError("The embedded model has its own prefixes; remove MINDCONE_EMBEDDER_*_PREFIX.")
+    return e5.E5Embedder(data_dir, settings.embedder_threads)
