@@ -1,0 +1,1 @@
+"""Means: tokens. Counting and, above that, who gets how many of them; all pure."""

@@ -1,0 +1,1 @@
+"""Means: text. Normalisation, sentences, segmentation, Markdown; pure functions over strings."""

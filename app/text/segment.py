@@ -1,0 +1,312 @@
+"""From text to terms: what the lexical index stores and what a question looks for.
+
+The only file that knows jieba. Latin words are folded and stemmed, Han runs are cut into words and
+also into character bigrams and single characters, so that infixes and one-character questions match.
+Gives PostgreSQL literals too (`tsvector`, `tsquery`), but speaks no SQL.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from app.text.normalise import HAN, fold
+from app.text.stopwords import ENGLISH, HAN_WORDS
+
+MAX_TERM_CHARS: Final = 128
+MAX_POSITION: Final = 16_383
+MAX_POSITIONS_PER_LEXEME: Final = 256
+MAX_VECTOR_BYTES: Final = 900_000
+"""A tsvector holds 1 MB; its literal is always the longer of the two."""
+
+_CACHED_WORDS: Final = 200_000
+_CACHED_CHARS: Final = 40
+# jieba's Viterbi is quadratic in the length of a run of unknown characters.
+_MAX_HAN_RUN: Final = 256
+
+# Scripts written without spaces that jieba does not know; they are cut into bigrams.
+_UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
+_MARKS: Final = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_W: Final = f"(?:[^\\W{HAN}{_UNSPACED}]|[{_MARKS}])"
+# Each alternative consumes what it looks at, so the scan is linear.
+_TOKEN = re.compile(
+    f"[{HAN}]+|[{_UNSPACED}]+"
+    # Letters and digits, joined by single marks inside: foo-bar, 3.11, don't, a.b+c@d.org, AT&T, 1,000; C++ and C#.
+    f"|(?:(?<![\\w.])\\.(?=[A-Za-z]))?{_W}+(?:(?:[-._'’@&+]|(?<=\\d),(?=\\d{{3}}(?!\\d))){_W}+)*(?:\\+\\+(?:{_W}+)?|\\#(?!\\w))?"
+)
+_HAN_RUN = re.compile(f"[{HAN}]")
+_NOT_LATIN = re.compile(f"[{HAN}{_UNSPACED}]")
+_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "＇": "'", "`": "'"})
+_CONTRACTION = re.compile(r"(?:n't|'(?:s|ll|re|ve|m|d))$|'$")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?$")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[a-z0-9]*$")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
+_PARTS = re.compile(r"[^\W_]+")
+_HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_STEMMABLE = re.compile(r"[a-z]{3,}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of one text, in its order, repetitions kept.
+
+    `words`: folded, stemmed Latin words and jieba's words. `grams`: Han bigrams (a lone character as
+    itself) and unstemmed Latin words; empty where there is no Han. `singles`: each Han character.
+    """
+
+    words: list[str] = field(default_factory=list)
+    grams: list[str] = field(default_factory=list)
+    singles: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Latin:
+    """What one written word contributes: its terms, the same unstemmed, and whether it is a stop word.
+
+    The first term stands for the word as written, the others for its parts.
+    """
+
+    terms: tuple[str, ...]
+    plain: tuple[str, ...]
+    stop: bool = False
+
+
+@functools.lru_cache(maxsize=262_144)
+def term_hash(term: str) -> int:
+    """Signed 64-bit hash of a term, the same on every machine and in every release (BLAKE2b)."""
+    return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+class Segmenter:
+    """Cuts text into terms. Safe to share between threads.
+
+    The dictionary is read on the first Han run (about 0.5 s, 100 MB), never from or into a cache file.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jieba: Any = None
+        self._stemmer: Any = None
+        self._words: dict[str, _Latin] = {}
+
+    def load(self) -> None:
+        """Read dictionary and stemmer now rather than at first use."""
+        self.terms("词典 dictionary")
+
+    def terms(self, text: str) -> Terms:
+        """Terms of `text` without stop words; a text of nothing but stop words keeps them."""
+        tokens = _tokens(text)
+        return self._terms(tokens, False) or self._terms(tokens, True) or Terms()
+
+    def tsvector(self, body: str, title: str = "") -> str:
+        """Text literal to cast to `tsvector`: words, bigrams, single Han characters; `title` first, with weight A.
+
+        Every written word and every Han character takes one position, so that phrases can be asked for.
+        """
+        lexemes: dict[str, dict[int, str]] = {}
+        room = MAX_VECTOR_BYTES
+        position = 1
+        for text, weight in ((title, "A"), (body, "")):
+            tokens = _tokens(text)
+            keep_stops = self._terms(tokens, False) is None
+            for token in tokens:
+                for offset, term in self._placed(token, keep_stops):
+                    places = lexemes.get(term)
+                    if places is None:
+                        room -= len(term.encode()) + 6
+                        if room <= 0:
+                            return _vector_literal(lexemes)
+                        places = lexemes[term] = {}
+                    if len(places) < MAX_POSITIONS_PER_LEXEME:
+                        room -= 7
+                        places.setdefault(min(position + offset, MAX_POSITION), weight)
+                position += _width(token)
+        return _vector_literal(lexemes)
+
+    def tsquery(self, text: str) -> str | None:
+        """Text literal to cast to `tsquery`: any term of `text`. None where it has none."""
+        terms = self.terms(text)
+        any_of = dict.fromkeys([*terms.words, *(g for g in terms.grams if not g.isascii())])
+        return " | ".join(map(_quote, any_of)) or None
+
+    def tsquery_all(self, text: str) -> str | None:
+        """As `tsquery`, but all words of `text`, and each Han run as the exact sequence that it is."""
+        tokens = _tokens(text)
+        keep_stops = self._terms(tokens, False) is None
+        all_of: dict[str, None] = {}
+        for token in tokens:
+            if _is_latin(token):
+                latin = self._latin(token)
+                if latin.terms and (keep_stops or not latin.stop):
+                    all_of[_compound(latin.terms)] = None
+            else:
+                all_of["(" + " <-> ".join(map(_quote, _bigrams(token))) + ")"] = None
+        return " & ".join(all_of) or None
+
+    # ------------------------------------------------------------------------------ one token
+
+    def _terms(self, tokens: list[str], keep_stops: bool) -> Terms | None:
+        """None when nothing but stop words was there and they are not kept."""
+        words: list[str] = []
+        plain: list[str] = []
+        singles: list[str] = []
+        known = self._words
+        for token in tokens:
+            latin = known.get(token)
+            if latin is None:
+                if not _is_latin(token):
+                    grams = _bigrams(token)
+                    plain += grams
+                    if _is_han(token):
+                        singles += token
+                        words += [w for w, _, _ in self._cut(token) if keep_stops or w not in HAN_WORDS]
+                    else:
+                        words += grams
+                    continue
+                latin = self._latin(token)
+            if keep_stops or not latin.stop:
+                words += latin.terms
+                plain += latin.plain
+        if not words and not keep_stops:
+            return None
+        return Terms(words, plain if singles else [], singles)
+
+    def _placed(self, token: str, keep_stops: bool) -> Iterator[tuple[int, str]]:
+        """(offset from the token's position, term) of one token."""
+        if _is_latin(token):
+            latin = self._latin(token)
+            if keep_stops or not latin.stop:
+                for term in latin.terms:
+                    yield 0, term
+            return
+        yield from enumerate(_bigrams(token))
+        if _is_han(token):
+            yield from enumerate(token)
+            for word, start, _ in self._cut(token):
+                yield start, word
+
+    def _cut(self, run: str) -> Iterator[tuple[str, int, int]]:
+        cutter = self._jieba or self._load_jieba()
+        for i in range(0, len(run), _MAX_HAN_RUN):
+            for word, start, end in cutter.tokenize(run[i : i + _MAX_HAN_RUN], mode="search"):
+                yield word, start + i, end + i
+
+    def _latin(self, token: str) -> _Latin:
+        latin = self._words.get(token)
+        if latin is None:
+            latin = self._analyse(token)
+            if len(token) <= _CACHED_CHARS:
+                if len(self._words) >= _CACHED_WORDS:
+                    self._words.clear()
+                self._words[token] = latin
+        return latin
+
+    def _analyse(self, token: str) -> _Latin:
+        token = token.translate(_APOSTROPHES).strip("_")
+        folded = _CONTRACTION.sub("", fold(token))
+        if folded in ENGLISH:
+            return _Latin((folded,), (folded,), stop=True)
+        whole, parts = _split(folded, token)
+        parts = [p for p in parts if p not in ENGLISH and (len(p) > 1 or p.isdigit())]
+        plain = [t[:MAX_TERM_CHARS] for t in dict.fromkeys([*whole, *parts])]
+        return _Latin(tuple(map(self._stem, plain)), tuple(plain))
+
+    def _stem(self, word: str) -> str:
+        if not _STEMMABLE.match(word):
+            return word
+        with self._lock:
+            if self._stemmer is None:
+                import snowballstemmer
+
+                self._stemmer = snowballstemmer.stemmer("english")
+            stemmed: str = self._stemmer.stemWord(word)
+        return stemmed
+
+    def _load_jieba(self) -> Any:
+        with self._lock:
+            if self._jieba is None:
+                import jieba
+
+                jieba.setLogLevel(logging.WARNING)
+                cutter = jieba.Tokenizer()
+                # What `initialize` does, without its cache file at a guessable path in a shared /tmp.
+                cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
+                cutter.initialized = True
+                self._jieba = cutter
+        return self._jieba
+
+
+# ---------------------------------------------------------------------------------- pure parts
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+
+def _is_han(token: str) -> bool:
+    return _HAN_RUN.match(token) is not None
+
+
+def _is_latin(token: str) -> bool:
+    return _NOT_LATIN.match(token) is None
+
+
+def _bigrams(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _width(token: str) -> int:
+    return 1 if _is_latin(token) else len(token)
+
+
+def _split(folded: str, written: str) -> tuple[list[str], list[str]]:
+    """(the word as a whole in its spellings, its parts), both folded and unstemmed."""
+    if _THOUSANDS.match(folded):
+        return [folded.replace(",", "")], []
+    if _VERSION.match(folded):
+        bare = folded.removeprefix("v")
+        levels = bare.split(".")
+        return list(dict.fromkeys([folded, bare])), [".".join(levels[:n]) for n in range(2, len(levels))]
+    if _DOTTED.match(folded):
+        return [folded.replace(".", "")], []
+    name = folded.rstrip("+#")
+    if name != folded or "++" in folded:
+        sign = folded[len(name) :] or "++"
+        stem = name.split("+")[0]
+        return [folded], [stem + sign] + ([stem] if len(stem) > 2 else [])
+    parts = _PARTS.findall(folded)
+    humps = [fold(h) for part in _PARTS.findall(written) for h in _humps(part)]
+    whole = folded.replace("'", "")
+    return [whole], [*(parts if len(parts) > 1 else ()), *humps]
+
+
+def _humps(part: str) -> list[str]:
+    """camelCase and HTTPServer in pieces; nothing for a word of one piece."""
+    if part.islower() or part.isupper() or part.istitle() or not part.isascii():
+        return []
+    found = _HUMPS.findall(part)
+    return found if len(found) > 1 else []
+
+
+def _compound(terms: tuple[str, ...]) -> str:
+    """The word as written, or else all of its parts."""
+    whole, *parts = map(_quote, terms)
+    return f"({whole} | {' & '.join(parts)})" if parts else whole
+
+
+def _quote(term: str) -> str:
+    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _vector_literal(lexemes: dict[str, dict[int, str]]) -> str:
+    return " ".join(
+        _quote(term) + ":" + ",".join(f"{position}{weight}" for position, weight in places.items())
+        for term, places in lexemes.items()
+    )
