@@ -1,0 +1,85 @@
+"""Tables of conversations: a tree of branches whose messages know their parent."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, Text, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Tenant
+
+
+class Conversation(Tenant, Created, Base):
+    __tablename__ = "conversations"
+    __table_args__ = (Index("ix_conversations_updated_at", "workspace_id", "updated_at", "id"),)
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
+    title: Mapped[str | None] = mapped_column(Text)
+    title_by: Mapped[str | None] = mapped_column(Text, comment="user or assistant; the assistant never overrules a user")
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    version: Mapped[int] = mapped_column(server_default="1")
+
+
+class Branch(Tenant, Created, Base):
+    """A line of messages. The first branch of a conversation has no parent message."""
+
+    __tablename__ = "branches"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["workspace_id", "conversation_id"],
+            ["conversations.workspace_id", "conversations.id"],
+            ondelete="CASCADE",
+        ),
+        Index("ix_branches_conversation_id", "workspace_id", "conversation_id"),
+    )
+
+    conversation_id: Mapped[uuid.UUID]
+    parent_message_id: Mapped[uuid.UUID | None]
+    profile: Mapped[str | None] = mapped_column(Text)
+    label: Mapped[str | None] = mapped_column(Text)
+    depth: Mapped[int] = mapped_column(server_default="0")
+
+
+class Message(Tenant, Created, Base):
+    """One message. An answer is stored, empty and `streaming`, before the model is called; its status is
+    true at every moment after that.
+    """
+
+    __tablename__ = "messages"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["workspace_id", "conversation_id"],
+            ["conversations.workspace_id", "conversations.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["workspace_id", "branch_id"], ["branches.workspace_id", "branches.id"], ondelete="CASCADE"
+        ),
+        CheckConstraint("role IN ('user', 'assistant')", name="role"),
+        CheckConstraint("status IN ('streaming', 'complete', 'interrupted', 'failed')", name="status"),
+        Index("uq_messages_ordinal", "workspace_id", "branch_id", "ordinal", unique=True),
+        Index("ix_messages_conversation_id", "workspace_id", "conversation_id"),
+        Index("ix_messages_streaming", "beat_at", postgresql_where=text("status = 'streaming'")),
+    )
+
+    conversation_id: Mapped[uuid.UUID]
+    branch_id: Mapped[uuid.UUID]
+    parent_id: Mapped[uuid.UUID | None]
+    ordinal: Mapped[int] = mapped_column(comment="place in its branch, from 1; gives parallel appends an order")
+    role: Mapped[str] = mapped_column(Text)
+    content: Mapped[str] = mapped_column(Text, server_default="")
+    status: Mapped[str] = mapped_column(Text, server_default="complete")
+    error_code: Mapped[str | None] = mapped_column(Text)
+    provider: Mapped[str | None] = mapped_column(Text)
+    model: Mapped[str | None] = mapped_column(Text)
+    route: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    citations: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
+    ledger: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    timings_ms: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    beat_at: Mapped[datetime | None] = mapped_column(comment="last sign of life of a streaming answer")
+    finished_at: Mapped[datetime | None]

@@ -1,0 +1,230 @@
+"""Statements that write and maintain chunks, windows and spaces. One statement each, no decisions."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pgvector import HalfVector, SparseVector
+from sqlalchemy import delete, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import raw
+from app.index.rows import CardRows, StoredVector
+from app.index.tables import Chunk, Space, StagedVector
+from app.providers.ports import EmbeddingSpace
+
+# -------------------------------------------------------------------------------------- spaces
+
+
+async def ensure_space(session: AsyncSession, space: EmbeddingSpace) -> int:
+    """The row id of a space, made on first use."""
+    made = insert(Space).values(key=space.key, dimension=space.dimension, sparse=space.sparse)
+    await session.execute(made.on_conflict_do_nothing(index_elements=["key"]))
+    return (await session.execute(select(Space.id).where(Space.key == space.key))).scalar_one()
+
+
+async def find_current_space(session: AsyncSession) -> Space | None:
+    """The space that search reads."""
+    return (await session.execute(select(Space).where(Space.is_current))).scalar_one_or_none()
+
+
+async def set_current_space(session: AsyncSession, space_id: int) -> None:
+    await session.execute(update(Space).where(Space.is_current, Space.id != space_id).values(is_current=False))
+    await session.execute(update(Space).where(Space.id == space_id).values(is_current=True))
+
+
+# ------------------------------------------------------------------------------------- vectors
+
+
+async def list_known_vectors(
+    session: AsyncSession, workspace_id: uuid.UUID, space_id: int, hashes: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, StoredVector]:
+    """Vectors that this workspace already has for these texts, stored or staged."""
+    rows = await (await raw(session)).fetch(
+        """
+        SELECT h.text_hash, v.dense, v.sparse
+        FROM unnest($3::uuid[]) AS h (text_hash)
+        CROSS JOIN LATERAL (
+            (SELECT w.dense, w.sparse FROM windows w
+             WHERE w.workspace_id = $1 AND w.space_id = $2 AND w.text_hash = h.text_hash LIMIT 1)
+            UNION ALL
+            (SELECT s.dense, s.sparse FROM staged_vectors s
+             WHERE s.workspace_id = $1 AND s.space_id = $2 AND s.text_hash = h.text_hash LIMIT 1)
+            LIMIT 1
+        ) AS v
+        """,
+        workspace_id,
+        space_id,
+        list(hashes),
+    )
+    return {row["text_hash"]: StoredVector(row["dense"].to_numpy(), _weights(row["sparse"])) for row in rows}
+
+
+async def stage_vectors(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    card_id: uuid.UUID,
+    space: tuple[int, EmbeddingSpace],
+    vectors: Mapping[uuid.UUID, StoredVector],
+) -> None:
+    """Keep what is already embedded, in case the rest fails."""
+    space_id, described = space
+    await (await raw(session)).executemany(
+        "INSERT INTO staged_vectors (workspace_id, card_id, space_id, text_hash, dense, sparse) "
+        "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+        [
+            (workspace_id, card_id, space_id, key, HalfVector(vector.dense), _sparse(vector, described))
+            for key, vector in vectors.items()
+        ],
+    )
+
+
+async def drop_staged(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
+    await session.execute(
+        delete(StagedVector).where(StagedVector.workspace_id == workspace_id, StagedVector.card_id.in_(card_ids))
+    )
+
+
+# ---------------------------------------------------------------------------- chunks and windows
+
+
+async def delete_chunks(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
+    """Remove everything derived from these cards; postings follow by trigger, windows by cascade."""
+    await session.execute(delete(Chunk).where(Chunk.workspace_id == workspace_id, Chunk.card_id.in_(card_ids)))
+
+
+async def insert_chunks(
+    session: AsyncSession, workspace_id: uuid.UUID, cards: Iterable[CardRows]
+) -> dict[uuid.UUID, int]:
+    """Write the chunks; gives each chunk's `doc`, the small integer that postings know it by."""
+    columns: list[list[Any]] = [[] for _ in range(11)]
+    for card in cards:
+        for chunk in card.chunks:
+            row = (
+                chunk.id,
+                card.card_id,
+                chunk.ordinal,
+                chunk.start,
+                chunk.end,
+                chunk.text,
+                chunk.heading,
+                chunk.tokens,
+                chunk.words,
+                chunk.grams,
+                chunk.terms,
+            )
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+    rows = await (await raw(session)).fetch(
+        """
+        INSERT INTO chunks (workspace_id, id, card_id, ordinal, start, "end", text, heading, tokens, words, grams, terms)
+        SELECT $1, r.id, r.card_id, r.ordinal, r.start, r.stop, r.text, r.heading, r.tokens, r.words, r.grams,
+               r.terms::tsvector
+        FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[], $9::int[],
+                    $10::int[], $11::int[], $12::text[])
+             AS r (id, card_id, ordinal, start, stop, text, heading, tokens, words, grams, terms)
+        RETURNING id, doc
+        """,
+        workspace_id,
+        *columns,
+    )
+    return {row["id"]: row["doc"] for row in rows}
+
+
+async def insert_windows(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space: tuple[int, EmbeddingSpace],
+    cards: Iterable[CardRows],
+    vectors: Mapping[uuid.UUID, StoredVector],
+) -> None:
+    """Write the windows of these cards by COPY. `vectors` holds one vector per text hash."""
+    space_id, described = space
+    halves: dict[uuid.UUID, tuple[HalfVector, SparseVector | None]] = {
+        key: (HalfVector(vector.dense), _sparse(vector, described)) for key, vector in vectors.items()
+    }
+    await (await raw(session)).copy_records_to_table(
+        "windows",
+        columns=[
+            "workspace_id",
+            "chunk_id",
+            "space_id",
+            "ordinal",
+            "card_id",
+            "start",
+            "end",
+            "text_hash",
+            "dense",
+            "sparse",
+        ],
+        records=[
+            (
+                workspace_id,
+                chunk.id,
+                space_id,
+                ordinal,
+                card.card_id,
+                window.start,
+                window.end,
+                window.text_hash,
+                *halves[window.text_hash],
+            )
+            for card in cards
+            for chunk in card.chunks
+            for ordinal, window in enumerate(chunk.windows)
+        ],
+    )
+
+
+# ------------------------------------------------------------------------------- the vector index
+
+
+def vector_index_name(space_id: int) -> str:
+    return f"ix_windows_hnsw_{space_id}"
+
+
+async def count_windows(session: AsyncSession, space_id: int, up_to: int) -> int:
+    """How many vectors a space has, counted no further than `up_to`."""
+    counted = await session.scalar(
+        text("SELECT count(*) FROM (SELECT 1 FROM windows WHERE space_id = :space LIMIT :limit) AS w"),
+        {"space": space_id, "limit": up_to},
+    )
+    return int(counted or 0)
+
+
+async def has_vector_index(session: AsyncSession, space_id: int) -> bool:
+    """Whether the space's HNSW index exists and is valid."""
+    return bool(
+        await session.scalar(
+            text(
+                "SELECT EXISTS (SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
+                "WHERE c.relname = :name AND i.indisvalid)"
+            ),
+            {"name": vector_index_name(space_id)},
+        )
+    )
+
+
+def vector_index_ddl(space_id: int, dimension: int) -> tuple[str, str]:
+    """Statements that drop an invalid left-over and build the space's index, outside of a transaction.
+
+    Partial and cast, because the column holds vectors of every space and dimension.
+    """
+    name = vector_index_name(space_id)
+    return (
+        f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
+        f"CREATE INDEX CONCURRENTLY {name} ON windows "
+        f"USING hnsw ((dense::halfvec({int(dimension)})) halfvec_cosine_ops) WITH (m = 16, ef_construction = 64) "
+        f"WHERE space_id = {int(space_id)}",
+    )
+
+
+def _sparse(vector: StoredVector, space: EmbeddingSpace) -> SparseVector | None:
+    return SparseVector(dict(vector.sparse), space.sparse_dimension) if vector.sparse is not None else None
+
+
+def _weights(stored: SparseVector | None) -> dict[int, float] | None:
+    return dict(zip(stored.indices(), stored.values(), strict=True)) if stored is not None else None

@@ -1,0 +1,133 @@
+"""Statements about the state of cards that are being learned."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select, text, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.cards.tables import Card
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One card at one version of its text."""
+
+    card_id: uuid.UUID
+    text_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class CardText:
+    card_id: uuid.UUID
+    text_version: int
+    title: str
+    content: str
+
+
+async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task]) -> list[CardText]:
+    """Mark cards as being worked on and give their texts; those that are gone, done or changed are left out."""
+    rows = await session.execute(
+        update(Card)
+        .where(
+            Card.workspace_id == workspace_id,
+            tuple_(Card.id, Card.text_version).in_([(task.card_id, task.text_version) for task in tasks]),
+            Card.trashed_at.is_(None),
+            Card.state != "ready",
+        )
+        .values(state="working", step="chunk", progress=0.0, attempts=Card.attempts + 1, error_code=None, error_detail=None)
+        .returning(Card.id, Card.text_version, Card.title, Card.content)
+        .execution_options(synchronize_session=False)
+    )
+    return [CardText(*row) for row in rows]
+
+
+async def set_step(
+    session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID], step: str, progress: float
+) -> None:
+    """Say how far these cards are, 0…1."""
+    await session.execute(
+        update(Card)
+        .where(Card.workspace_id == workspace_id, Card.id.in_(card_ids), Card.state == "working")
+        .values(step=step, progress=progress)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def lock_current(
+    session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task]
+) -> set[uuid.UUID]:
+    """Of these cards, those that still have the version that was worked on; they stay as they are until commit.
+
+    The fence: whoever changed, trashed or removed a card in the meantime wins. In id order, so that
+    two writers cannot wait for each other.
+    """
+    rows = await session.execute(
+        select(Card.id)
+        .where(
+            Card.workspace_id == workspace_id,
+            tuple_(Card.id, Card.text_version).in_([(task.card_id, task.text_version) for task in tasks]),
+            Card.trashed_at.is_(None),
+        )
+        .order_by(Card.id)
+        .with_for_update()
+    )
+    return set(rows.scalars())
+
+
+async def set_ready(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
+    await session.execute(
+        update(Card)
+        .where(Card.workspace_id == workspace_id, Card.id.in_(card_ids))
+        .values(state="ready", step=None, progress=None, error_code=None, error_detail=None)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def set_waiting(
+    session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task], code: str, detail: str
+) -> None:
+    """Back in the queue, with the reason why it is not done yet."""
+    await _set_outcome(session, workspace_id, tasks, "queued", code, detail)
+
+
+async def set_failed(
+    session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task], code: str, detail: str
+) -> None:
+    await _set_outcome(session, workspace_id, tasks, "failed", code, detail)
+
+
+async def _set_outcome(
+    session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task], state: str, code: str, detail: str
+) -> None:
+    await session.execute(
+        update(Card)
+        .where(
+            Card.workspace_id == workspace_id,
+            tuple_(Card.id, Card.text_version).in_([(task.card_id, task.text_version) for task in tasks]),
+            Card.state == "working",
+        )
+        .values(state=state, step=None, progress=None, error_code=code, error_detail=detail)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def remove_trash(session: AsyncSession, days: int) -> int:
+    """Remove cards that have been in the trash for longer than `days`; gives how many."""
+    removed = await session.execute(
+        text("DELETE FROM cards WHERE trashed_at < now() - make_interval(days => :days)"), {"days": days}
+    )
+    return int(getattr(removed, "rowcount", 0))
+
+
+async def count_states(session: AsyncSession, workspace_id: uuid.UUID) -> dict[str, int]:
+    """Cards by state, the trash left out."""
+    rows = await session.execute(
+        select(Card.state, func.count())
+        .where(Card.workspace_id == workspace_id, Card.trashed_at.is_(None))
+        .group_by(Card.state)
+    )
+    return {state: count for state, count in rows}

@@ -1,0 +1,237 @@
+"""Level 1: dense, lexical and sparse recall, one pool by Reciprocal Rank Fusion, ordered by the absolute score.
+
+Three short statements (postings, pool, texts), none of them open while the embedder works. A leg
+that fails is an empty leg and a word in `degraded`, never an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.core.log import get
+from app.db.session import Database
+from app.index.lexical import search_lexical
+from app.index.postings import LexicalHits
+from app.index.terms import question_hashes
+from app.providers.ports import Embedder, Embeddings, ProviderError
+from app.retrieval import queries
+from app.retrieval.fusion import Candidate, Scored, rank_cards
+from app.retrieval.settings import RetrievalSettings
+from app.retrieval.types import CardRef, Evidence, Fusion, Hit, Question, Route, Span
+from app.text.segment import Segmenter
+
+log = get(__name__)
+
+# A question this long takes its segmentation off the event loop.
+_LONG_QUERY = 400
+
+
+@dataclass(slots=True)
+class Clock:
+    """Milliseconds per step of one question."""
+
+    timings_ms: dict[str, float]
+    _last: float
+
+    @classmethod
+    def start(cls) -> Clock:
+        return cls({}, time.perf_counter())
+
+    def lap(self, name: str) -> None:
+        moment = time.perf_counter()
+        self.timings_ms[name] = round((moment - self._last) * 1000, 3)
+        self._last = moment
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalScores:
+    """The lexical leg, wherever it came from: docs best first, and the normalised score of any doc."""
+
+    ranked: Sequence[tuple[int, float]]
+    hits: LexicalHits | None = None
+
+    @classmethod
+    def from_postings(cls, hits: LexicalHits, allowed: queries.Docs | None, depth: int) -> LexicalScores:
+        docs, scores = hits.top(depth, None if allowed is None else allowed.astype(np.uint32))
+        return cls(list(zip(docs.tolist(), scores.tolist(), strict=True)), hits)
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[tuple[int, float]]) -> LexicalScores:
+        """`ts_rank_cd` has no upper bound; its best row stands for a full match."""
+        best = max((score for _, score in rows), default=1.0) or 1.0
+        return cls([(doc, score / best) for doc, score in rows])
+
+    def of(self, docs: Sequence[int]) -> Sequence[float]:
+        """Scores of these docs, 0 where a doc shares no word with the question."""
+        if self.hits is not None:
+            return [float(score) for score in self.hits.score_of(np.asarray(docs, dtype=np.uint32))]
+        known = dict(self.ranked)
+        return [known.get(doc, 0.0) for doc in docs]
+
+
+class SearchLevel:
+    def __init__(self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._segmenter = segmenter
+        self._settings = settings
+        self._large: dict[uuid.UUID, float] = {}
+
+    async def search(self, workspace_id: uuid.UUID, question: Question, route: Route) -> Evidence:
+        """Cards that answer the question, best first. Raises only what the database raises."""
+        clock = Clock.start()
+        degraded: list[str] = []
+        fusion = question.fusion or self._settings.search_fusion
+        embedding = asyncio.create_task(self._embed(question.query, degraded, fusion))
+        try:
+            async with self._database.read() as session:
+                space = await queries.find_space(session)
+                allowed = (
+                    await queries.list_allowed_docs(session, workspace_id, question.filters) if question.filters else None
+                )
+                lexical = await self._lexical(session, workspace_id, question.query, allowed, degraded)
+                stale = await queries.count_stale_cards(session, workspace_id)
+                large = await self._is_large(session, workspace_id)
+            clock.lap("lexical")
+            vectors = await embedding
+            clock.lap("embedding")
+        finally:
+            embedding.cancel()
+        if space is None:
+            return Evidence(question.query, route, (), nothing_relevant=True, degraded=degraded, timings_ms=clock.timings_ms)
+        if vectors is None and fusion in ("absolute", "dense"):
+            fusion = "rrf"
+        approximate = large and space.indexed and (allowed is None or len(allowed) > self._settings.exact_scan_windows // 8)
+        request = queries.PoolRequest(
+            space=space,
+            dense=None if vectors is None else vectors.dense[0],
+            sparse=dict(vectors.sparse[0]) if vectors is not None and vectors.sparse is not None else None,
+            sparse_dimension=self._embedder.space.sparse_dimension,
+            lexical_docs=[doc for doc, _ in lexical.ranked],
+            allowed=allowed,
+            each=self._settings.search_each,
+            rrf_k=self._settings.rrf_k,
+            windows=4 * self._settings.search_each,
+            approximate=approximate,
+            ef_search=self._settings.hnsw_ef_search,
+        )
+        async with self._database.read() as session:
+            pool = await queries.list_pool(session, workspace_id, request)
+            clock.lap("recall")
+            scored = rank_cards(
+                candidates(pool, lexical), fusion, self._settings.lexical_weight, question.limit
+            )
+            wanted = [found.chunk_id for card in scored for found, _ in card.chunks[: self._settings.evidence_spans]]
+            texts = {row["chunk_id"]: row for row in await queries.list_chunks(session, workspace_id, wanted)}
+        hits = [self._hit(rank, card, texts, question) for rank, card in enumerate(scored, 1)]
+        clock.lap("texts")
+        return Evidence(
+            query=question.query,
+            route=route,
+            hits=hits,
+            nothing_relevant=not hits,
+            degraded=degraded,
+            timings_ms=clock.timings_ms,
+            index={"space": space.key, "stale_cards": stale},
+        )
+
+    async def _embed(self, query: str, degraded: list[str], fusion: Fusion) -> Embeddings | None:
+        if fusion == "bm25":
+            return None
+        try:
+            return await self._embedder.queries([query])
+        except ProviderError as error:
+            log.warning("embedder_unavailable", code=error.code)
+            degraded.append("embedder_unavailable")
+            return None
+
+    async def _lexical(
+        self,
+        session: Any,
+        workspace_id: uuid.UUID,
+        query: str,
+        allowed: queries.Docs | None,
+        degraded: list[str],
+    ) -> LexicalScores:
+        terms = (
+            await asyncio.to_thread(self._segmenter.terms, query)
+            if len(query) > _LONG_QUERY
+            else self._segmenter.terms(query)
+        )
+        depth = 2 * self._settings.search_each
+        hits = await search_lexical(session, workspace_id, *question_hashes(terms))
+        if hits.totals.docs:
+            return LexicalScores.from_postings(hits, allowed, depth)
+        literal = self._segmenter.tsquery(query)
+        rows = (
+            await queries.list_by_words(session, workspace_id, literal, depth, allowed)
+            if literal
+            else []
+        )
+        if rows:
+            degraded.append("lexical_index_rebuilding")
+        return LexicalScores.from_rows(rows)
+
+    async def _is_large(self, session: Any, workspace_id: uuid.UUID) -> bool:
+        """Whether an exact scan would be too slow; asked again after a while, for workspaces grow."""
+        moment = time.monotonic()
+        if self._large.get(workspace_id, 0.0) > moment:
+            return True
+        limit = self._settings.exact_scan_windows
+        large = await queries.count_windows(session, workspace_id, limit + 1) > limit
+        if large:
+            self._large[workspace_id] = moment + 300
+        return large
+
+    def _hit(self, rank: int, card: Scored, texts: Mapping[uuid.UUID, Any], question: Question) -> Hit:
+        best, _ = card.chunks[0]
+        first = texts[best.chunk_id]
+        spans = [
+            Span(found.chunk_id, row["text"], row["start"], row["end"], round(score, 6))
+            for found, score in card.chunks[: self._settings.evidence_spans]
+            if (row := texts.get(found.chunk_id)) is not None
+        ]
+        return Hit(
+            rank=rank,
+            score=round(card.score, 6),
+            card=CardRef(first["card_id"], first["title"], first["external_id"], first["created_at"], first["tags"]),
+            snippet=snippet(first["text"], best.start - first["start"], best.end - first["start"], self._settings.snippet_chars),
+            evidence=spans,
+            ranks=best.ranks,
+            explain=(
+                {"cosine": best.cosine or 0.0, "lexical": best.lexical, "rrf": best.rrf} if question.explain else None
+            ),
+        )
+
+
+def candidates(pool: Sequence[Any], lexical: LexicalScores) -> list[Candidate]:
+    """The rows of the recall statement with both exact scores."""
+    shares = lexical.of([row["doc"] for row in pool])
+    return [
+        Candidate(
+            card_id=row["card_id"],
+            chunk_id=row["chunk_id"],
+            doc=row["doc"],
+            rrf=row["rrf"],
+            cosine=None if row["distance"] is None else 1.0 - row["distance"],
+            lexical=share,
+            start=row["start"] or 0,
+            end=row["end"] or 0,
+            ranks={"dense": row["dense_rank"], "lexical": row["lexical_rank"], "sparse": row["sparse_rank"]},
+        )
+        for row, share in zip(pool, shares, strict=True)
+    ]
+
+
+def snippet(text: str, start: int, end: int, limit: int) -> str:
+    """The stretch of a chunk that matched, on one line, at most `limit` characters."""
+    stretch = text[max(start, 0) : max(end, 0)] or text
+    line = " ".join(stretch.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

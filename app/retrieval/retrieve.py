@@ -1,0 +1,52 @@
+"""The way in: a question is routed to a level, the level finds evidence."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import replace
+
+from app.core.log import get
+from app.db.session import Database
+from app.providers.ports import Embedder
+from app.retrieval import queries
+from app.retrieval.levels.level1_search import SearchLevel
+from app.retrieval.route import built_level, route
+from app.retrieval.settings import RetrievalSettings
+from app.retrieval.types import Evidence, Level, Question, Route
+from app.text.segment import Segmenter
+
+log = get(__name__)
+
+
+class Retriever:
+    def __init__(self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings) -> None:
+        self._database = database
+        self._search = SearchLevel(database, embedder, segmenter, settings)
+
+    async def retrieve(self, workspace_id: uuid.UUID, question: Question) -> Evidence:
+        """Evidence at the level that was asked for, or that the router chose."""
+        started = time.perf_counter()
+        decision = await self.route(workspace_id, question)
+        log.info("routed", level=decision.level.name, reason=decision.reason, gates=list(decision.gates))
+        level = built_level(decision.level)
+        if level is Level.chat:
+            return Evidence(question.query, decision, (), timings_ms={"total": _since(started)})
+        evidence = await self._search.search(workspace_id, question, replace(decision, level=level))
+        return replace(
+            evidence,
+            degraded=[*evidence.degraded, *(["level_unavailable"] if level is not decision.level else [])],
+            timings_ms={**evidence.timings_ms, "total": _since(started)},
+        )
+
+    async def route(self, workspace_id: uuid.UUID, question: Question) -> Route:
+        """The decision alone."""
+        if question.level is not None:
+            return route(question.query, question.level)
+        async with self._database.read() as session:
+            empty = not await queries.count_windows(session, workspace_id, 1)
+        return route(question.query, None, workspace_empty=empty)
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

@@ -1,0 +1,72 @@
+-- in:    $1 workspace, $2 question vector (null: none), $3 cards per leg, $4 lexical docs, best first, $5 k of RRF,
+--        $6 docs that filters allow (null: all), $7 windows to read per vector leg, $8 sparse question vector;
+--        {dense} and {sparse} are the legs, {space} the embedding space
+-- out:   one row per pooled chunk: its card's rank in each leg and RRF score (Cormack, Clarke, Buettcher,
+--        SIGIR 2009), the chunk's `doc`, and the exact distance and place of its best window
+-- index: the legs' own; uq_chunks_workspace_id_doc; pk_windows
+WITH dense_windows AS MATERIALIZED (
+{dense}
+),
+sparse_windows AS MATERIALIZED (
+{sparse}
+),
+lexical_chunks AS MATERIALIZED (
+    SELECT ch.card_id, ch.id AS chunk_id, found.position
+    FROM unnest($4::bigint[]) WITH ORDINALITY AS found (doc, position)
+    JOIN chunks ch ON ch.workspace_id = $1 AND ch.doc = found.doc
+),
+dense_cards AS (
+    SELECT card_id, row_number() OVER (ORDER BY min(distance), card_id) AS rank FROM dense_windows GROUP BY card_id
+),
+sparse_cards AS (
+    SELECT card_id, row_number() OVER (ORDER BY min(distance), card_id) AS rank FROM sparse_windows GROUP BY card_id
+),
+lexical_cards AS (
+    SELECT card_id, row_number() OVER (ORDER BY min(position), card_id) AS rank FROM lexical_chunks GROUP BY card_id
+),
+ranked AS (
+    SELECT card_id, rank AS dense_rank, NULL::bigint AS lexical_rank, NULL::bigint AS sparse_rank
+    FROM dense_cards WHERE rank <= $3
+    UNION ALL
+    SELECT card_id, NULL, rank, NULL FROM lexical_cards WHERE rank <= $3
+    UNION ALL
+    SELECT card_id, NULL, NULL, rank FROM sparse_cards WHERE rank <= $3
+),
+fused AS MATERIALIZED (
+    SELECT
+        card_id,
+        max(dense_rank) AS dense_rank,
+        max(lexical_rank) AS lexical_rank,
+        max(sparse_rank) AS sparse_rank,
+        sum(1.0 / ($5::int + coalesce(dense_rank, lexical_rank, sparse_rank)))::float8 AS rrf
+    FROM ranked
+    GROUP BY card_id
+),
+pooled AS MATERIALIZED (
+    SELECT card_id, chunk_id FROM dense_windows
+    UNION
+    SELECT card_id, chunk_id FROM lexical_chunks
+    UNION
+    SELECT card_id, chunk_id FROM sparse_windows
+)
+SELECT
+    f.card_id,
+    f.dense_rank,
+    f.lexical_rank,
+    f.sparse_rank,
+    f.rrf,
+    p.chunk_id,
+    ch.doc,
+    best.distance,
+    best.start,
+    best."end"
+FROM fused f
+JOIN pooled p ON p.card_id = f.card_id
+JOIN chunks ch ON ch.workspace_id = $1 AND ch.id = p.chunk_id
+LEFT JOIN LATERAL (
+    SELECT w.dense <=> $2::halfvec AS distance, w.start, w."end"
+    FROM windows w
+    WHERE w.workspace_id = $1 AND w.chunk_id = p.chunk_id AND w.space_id = {space}
+    ORDER BY 1, w.ordinal
+    LIMIT 1
+) AS best ON true

@@ -1,0 +1,126 @@
+"""The fuse box: settings in, opened services out. The only place that constructs them."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+from app.core.errors import ConfigurationError
+from app.core.log import get
+from app.db import migrate
+from app.db.lease import lease
+from app.db.session import Database, asyncpg_dsn
+from app.index import queries as index
+from app.ingestion.pipeline import Pipeline
+from app.people import queries as people
+from app.providers.embedding import build as build_embedder
+from app.providers.ports import Embedder
+from app.retrieval.retrieve import Retriever
+from app.settings import Settings
+from app.text.segment import Segmenter
+
+log = get(__name__)
+
+
+class SpaceMismatch(ConfigurationError):
+    """The stored vectors belong to another embedder than the configured one."""
+
+    code = "space_mismatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that a door may call, opened."""
+
+    settings: Settings
+    database: Database
+    embedder: Embedder
+    segmenter: Segmenter
+    retriever: Retriever
+    pipeline: Pipeline
+    default_workspace: uuid.UUID
+
+
+@contextmanager
+def database_url(settings: Settings) -> Iterator[str]:
+    """The configured database, or the embedded one, which runs for as long as somebody is in here. Blocking."""
+    if settings.database_url:
+        yield asyncpg_dsn(settings.database_url)
+    else:
+        with lease(settings.data_dir) as dsn:
+            yield dsn
+
+
+def migration_dsn() -> str:
+    """Where plain `alembic` goes: the owner's URL, the app's, or the embedded server if it runs."""
+    settings = Settings()
+    configured = settings.migration_url or settings.database_url
+    if configured:
+        return asyncpg_dsn(configured)
+    from app.db.embedded import EmbeddedPostgres
+
+    running = EmbeddedPostgres(settings.data_dir).find_running()
+    if running is None:
+        raise ConfigurationError("No database: set MINDCONE_DATABASE_URL, or start `mindcone run` first.")
+    return running
+
+
+async def prepare_schema(settings: Settings, dsn: str) -> None:
+    """Bring the schema up to date where that is ours to do, else insist that it is. Raises ConfigurationError."""
+    ours = settings.migrate == "on" or (settings.migrate == "auto" and not settings.database_url)
+    if ours:
+        owner = asyncpg_dsn(settings.migration_url) if settings.migration_url else dsn
+        found = await migrate.status(owner)
+        if not found.known:
+            raise migrate.UnknownSchema
+        if found.pending:
+            await asyncio.to_thread(migrate.upgrade, owner)
+    else:
+        await migrate.require_current(dsn)
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, dsn: str, role: str = "api") -> AsyncIterator[Services]:
+    """Everything opened in order and closed in reverse. Raises ConfigurationError, DatabaseUnavailable."""
+    async with AsyncExitStack() as stack:
+        database = Database(dsn, settings, application_name=f"mindcone-{role}")
+        stack.push_async_callback(database.close)
+        await database.wait()
+        await prepare_schema(settings, dsn)
+
+        embedder = build_embedder(settings, settings.data_dir)
+        await embedder.open()
+        stack.push_async_callback(embedder.close)
+        await _settle_space(database, embedder)
+
+        segmenter = Segmenter()
+        await asyncio.to_thread(segmenter.load)
+        async with database.unit() as session:
+            default = await people.ensure_default_workspace(session)
+
+        yield Services(
+            settings=settings,
+            database=database,
+            embedder=embedder,
+            segmenter=segmenter,
+            retriever=Retriever(database, embedder, segmenter, settings),
+            pipeline=Pipeline(database, embedder, segmenter, settings),
+            default_workspace=default,
+        )
+
+
+async def _settle_space(database: Database, embedder: Embedder) -> None:
+    """The first embedder makes its space the current one; any other is refused, for vectors never mix."""
+    async with database.unit() as session:
+        space_id = await index.ensure_space(session, embedder.space)
+        current = await index.find_current_space(session)
+        if current is None:
+            await index.set_current_space(session, space_id)
+        elif current.id != space_id:
+            raise SpaceMismatch(
+                f"The stored vectors are of {current.key}, the configured embedder gives {embedder.space.key}. "
+                "Set MINDCONE_EMBEDDER (and model, dimension) back, or start with an empty database."
+            )

@@ -1,0 +1,73 @@
+"""The schema that migrations build is the one that the tables describe (M1, M2, E4)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+
+from app.db import migrate
+from app.settings import Settings
+from app.wiring import prepare_schema
+from tests.conftest import with_database
+
+
+def test_there_is_one_head() -> None:
+    assert len(ScriptDirectory.from_config(migrate.config()).get_heads()) == 1
+
+
+async def test_migrations_build_what_the_tables_describe(database_dsn: str) -> None:
+    await asyncio.to_thread(command.check, migrate.config(database_dsn))
+
+
+async def test_down_to_nothing_and_up_again(database_dsn: str) -> None:
+    await asyncio.to_thread(command.downgrade, migrate.config(database_dsn), "base")
+    connection = await asyncpg.connect(database_dsn)
+    left = await connection.fetch(
+        "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE n.nspname = 'public' AND c.relkind IN ('r', 'S', 'v', 'p') AND c.relname <> 'alembic_version' "
+        "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')"
+    )
+    await connection.close()
+    assert [row["relname"] for row in left] == []
+    await asyncio.to_thread(migrate.upgrade, database_dsn)
+    assert (await migrate.status(database_dsn)).pending == ()
+
+
+async def test_two_processes_migrate_an_empty_database_together(server_dsn: str) -> None:
+    """E4"""
+    connection = await asyncpg.connect(server_dsn)
+    await connection.execute("CREATE DATABASE migrated_together")
+    dsn = with_database(server_dsn, "migrated_together")
+    code = "import sys; from app.db import migrate; migrate.upgrade(sys.argv[1])"
+    processes = [await asyncio.create_subprocess_exec("python", "-c", code, dsn) for _ in range(2)]
+    assert [await process.wait() for process in processes] == [0, 0]
+    assert (await migrate.status(dsn)).pending == ()
+    await connection.execute("DROP DATABASE migrated_together WITH (FORCE)")
+    await connection.close()
+
+
+async def test_a_schema_from_the_future_is_refused(database_dsn: str) -> None:
+    connection = await asyncpg.connect(database_dsn)
+    await connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    await connection.close()
+    for settings in (Settings(migrate="on"), Settings(migrate="off")):
+        with pytest.raises(migrate.UnknownSchema):
+            await prepare_schema(settings, database_dsn)
+
+
+async def test_an_old_schema_is_named_where_migrating_is_not_ours_to_do(database_dsn: str) -> None:
+    await asyncio.to_thread(command.downgrade, migrate.config(database_dsn), "base")
+    with pytest.raises(migrate.SchemaPending):
+        await prepare_schema(Settings(migrate="auto", database_url=database_dsn), database_dsn)
+
+
+def test_the_sql_can_be_printed() -> None:
+    script = migrate.upgrade_sql()
+    assert "CREATE TABLE cards" in script
+    assert "CREATE EXTENSION IF NOT EXISTS vector" in script
+
+
