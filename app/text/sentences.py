@@ -21,13 +21,15 @@ _QUOTES = frozenset("\"'”’")
 _LOOK_BACK = 24
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘，。、；：（「『]+$")
 
-_ABBREVIATION_LIST = """mr mrs ms dr prof rev fr hon pres gov sen rep gen col lt sgt capt cmdr maj adm st mt ft jr sr vs no nos vol vols
+_ABBREVIATION_LIST = """
+    mr mrs ms dr prof rev fr hon pres gov sen rep gen col lt sgt capt cmdr maj adm st mt ft jr sr vs no nos vol vols
     pp ed eds fig figs eq eqs sec ch cf ca approx est dept univ assn bros inc ltd co corp llc plc al etc viz resp
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun ave blvd rd tel
     min max avg incl excl ext e.g i.e a.m p.m u.s u.k u.n ph.d m.d b.a m.a b.sc m.sc d.c"""
 _ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
 # Abbreviations that also close a sentence do so in front of one of these.
-_STARTER_LIST = """The He She It They We You This That These Those There In On At After Before When While But However And So If
+_STARTER_LIST = """
+    The He She It They We You This That These Those There In On At After Before When While But However And So If
     His Her Its Their Our My As For From With Since Although Then Also Later Today What Who Why How Where"""
 _STARTERS = frozenset(_STARTER_LIST.split())
 _NEVER_LAST_LIST = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-_ENGLISH_LIST = """a an the of to in on at for and or is are was were be been being with by from as that this these those it its
+_ENGLISH_LIST = """
+    a an the of to in on at for and or is are was were be been being with by from as that this these those it its
     he she they his her their i you we not do does did has have had what which who whom when where why how"""
 ENGLISH: Final = frozenset(_ENGLISH_LIST.split())
 
