@@ -24,11 +24,13 @@ from app.core.errors import Conflict, Invalid, MindConeError, VersionMismatch
 from app.core.ids import new_id
 from app.index.queries import delete_chunks
 from app.jobs.job import NewJob
-from app.jobs.queue import enqueue, enqueue_many
+from app.jobs.queue import enqueue_many
 
 __all__ = ["UNSET", "CardPatch", "EmptyCard", "Intake", "NewCard", "Submitted"]
 
 INGEST: Final = "ingest"
+GROUP_CARDS: Final = 32
+GROUP_CHARACTERS: Final = 100_000
 UNIQUE_EXTERNAL_ID: Final = "uq_cards_external_id"
 
 Outcome = Literal["created", "updated", "unchanged", "rejected"]
@@ -68,10 +70,13 @@ class Submitted:
 
 
 class Intake:
-    """`card_limit_bytes` counts title and content in UTF-8."""
+    """`card_limit_bytes` counts title and content in UTF-8. One that is not `queued` leaves the work on its
+    cards to its caller.
+    """
 
-    def __init__(self, card_limit_bytes: int = 1024 * 1024) -> None:
+    def __init__(self, card_limit_bytes: int = 1024 * 1024, *, queued: bool = True) -> None:
         self._limit = card_limit_bytes
+        self._queued = queued
 
     # -------------------------------------------------------------------------------- one card
 
@@ -358,12 +363,13 @@ class Intake:
             if batch:
                 links = {card.id: links_in(card.content) for card in batch}
                 await queries.replace_links(session, workspace_id, links, fresh=fresh)
-        await enqueue_many(session, [_job(card) for card in (*created, *rewritten)])
+        if self._queued:
+            await enqueue_many(session, jobs(workspace_id, [*created, *rewritten]))
 
     async def _queue(self, session: AsyncSession, card: Card) -> None:
         _mark_queued(card)
         await session.flush()
-        await enqueue(session, _job(card))
+        await enqueue_many(session, jobs(card.workspace_id, [card]))
 
 
 def _mark_queued(card: Card) -> None:
@@ -372,13 +378,26 @@ def _mark_queued(card: Card) -> None:
     card.attempts = 0
 
 
-def _job(card: Card) -> NewJob:
-    return NewJob(
-        kind=INGEST,
-        workspace_id=card.workspace_id,
-        payload={"card_id": str(card.id), "text_version": card.text_version},
-        dedupe_key=f"{INGEST}:{card.id}",
-    )
+def jobs(workspace_id: uuid.UUID, cards: Sequence[Card]) -> list[NewJob]:
+    """The work that these cards make, some cards a job: they share statements and batches, and each is still
+    fenced by its own version, so a job for a text that has changed again does nothing.
+    """
+    groups: list[list[Card]] = []
+    room = 0
+    for card in cards:
+        if not groups or len(groups[-1]) == GROUP_CARDS or room < len(card.content):
+            groups.append([])
+            room = GROUP_CHARACTERS
+        groups[-1].append(card)
+        room -= len(card.content)
+    return [
+        NewJob(
+            kind=INGEST,
+            workspace_id=workspace_id,
+            payload={"cards": [[str(card.id), card.text_version] for card in group]},
+        )
+        for group in groups
+    ]
 
 
 def _is_bad_value(error: DBAPIError) -> bool:

@@ -1,0 +1,30 @@
+"""The doors over HTTP: one file per resource. They check what comes in, call one flow, and shape what goes out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+PREFIX = "/api/v1"
+
+
+def routers() -> list[APIRouter]:
+    """Resources under the prefix, in the order of the documentation."""
+    from app.api import cards, doctor, imports, ingestion, jobs, keys, search, workspaces
+
+    return [
+        cards.router,
+        search.router,
+        ingestion.router,
+        imports.router,
+        jobs.router,
+        keys.router,
+        workspaces.router,
+        doctor.router,
+    ]
+
+
+def root_routers() -> list[APIRouter]:
+    """What has its place outside of the prefix."""
+    from app.api import health
+
+    return [health.router]

@@ -1,0 +1,67 @@
+"""Prometheus metrics of the doors. Labels have few values: never a workspace, a path or an id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_METHODS: Final = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """One registry per app, so that several apps live in one process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "mindcone_http_requests",
+            "Answered requests",
+            ["method", "route", "status"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "mindcone_http_request_seconds",
+            "Time until the answer was sent",
+            ["method", "route"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._retrieval = Histogram(
+            "mindcone_retrieval_seconds",
+            "Time per level and step of retrieval",
+            ["level", "step"],
+            buckets=(0.001, 0.0025, *_SECONDS),
+            registry=self.registry,
+        )
+        self._degraded = Counter(
+            "mindcone_retrieval_degraded", "Answers with a leg missing", ["reason"], registry=self.registry
+        )
+        self._connections = Gauge(
+            "mindcone_database_connections", "Pooled connections", ["state"], registry=self.registry
+        )
+        self._cards = Gauge("mindcone_jobs", "Jobs by state, over all workspaces", ["state"], registry=self.registry)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        method = method if method in _METHODS else "other"
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def retrieved(self, level: str, timings_ms: Mapping[str, float], degraded: tuple[str, ...]) -> None:
+        for step, milliseconds in timings_ms.items():
+            self._retrieval.labels(level, step).observe(milliseconds / 1000)
+        for reason in degraded:
+            self._degraded.labels(reason).inc()
+
+    def connections(self, status: Mapping[str, int]) -> None:
+        for state, count in status.items():
+            self._connections.labels(state).set(count)
+
+    def jobs(self, counts: Mapping[str, int]) -> None:
+        for state, count in counts.items():
+            self._cards.labels(state).set(count)
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)
