@@ -83,9 +83,9 @@ def _keep(folder: Path, uploads: list[UploadFile]) -> list[dict[str, Any]]:
     folder.mkdir(parents=True)
     kept = []
     for number, upload in enumerate(uploads):
-        stored = folder / str(number)
+        name = clean(upload.filename or f"file-{number}")[:MAX_NAME]
+        stored = folder / (f"{number}.zip" if name.lower().endswith(".zip") else str(number))
         with stored.open("wb") as target:
             shutil.copyfileobj(upload.file, target, 1024 * 1024)
-        name = clean(upload.filename or f"file-{number}")[:MAX_NAME]
         kept.append({"stored": stored.name, "name": name, "size": stored.stat().st_size})
     return kept

@@ -14,18 +14,21 @@ from starlette.responses import StreamingResponse
 
 from app.api.deps import Reader, ReadSession, Wired, Writer, WriteSession
 from app.api.idempotency import RecordedRoute
-from app.api.pages import Cursor, Limit, Page, cut, decode_id, encode
+from app.api.pages import Cursor, Limit, Page, cut, decode_id, decode_text, encode
 from app.api.sse import Event, EventStream
 from app.api.text_types import Name
 from app.db.session import Database
 from app.jobs import queue
 from app.jobs.job import JobView
+from app.transfer import queries as transfer
+from app.transfer.tables import ImportedFile
 
 router = APIRouter(prefix="/jobs", tags=["jobs"], route_class=RecordedRoute)
 
 State = Literal["queued", "working", "done", "failed", "cancelled"]
 ENDED: Final = frozenset({"done", "failed", "cancelled"})
 POLL_SECONDS: Final = 0.5
+FIRST_FILES: Final = 200
 
 
 class JobError(BaseModel):
@@ -55,6 +58,26 @@ class JobPage(Page[JobShape]):
     pass
 
 
+class FileResult(BaseModel):
+    """What became of one file of an import; `code` and `detail` say why it is not a card."""
+
+    path: str
+    outcome: Literal["created", "updated", "unchanged", "skipped", "rejected"]
+    card_id: uuid.UUID | None
+    code: str | None
+    detail: str | None
+
+
+class FileResultPage(Page[FileResult]):
+    pass
+
+
+class JobDetail(JobShape):
+    results: list[FileResult] | None = Field(
+        description="Of an import: its first 200 files; `GET /jobs/{id}/files` has them all"
+    )
+
+
 @router.get("")
 async def list_jobs(
     principal: Reader,
@@ -75,8 +98,26 @@ async def list_jobs(
 
 
 @router.get("/{job_id}")
-async def get_job(principal: Reader, session: ReadSession, job_id: uuid.UUID) -> JobShape:
-    return job_shape(await queue.get_job(session, principal.workspace_id, job_id))
+async def get_job(principal: Reader, session: ReadSession, job_id: uuid.UUID) -> JobDetail:
+    job = await queue.get_job(session, principal.workspace_id, job_id)
+    results = None
+    if job.kind == "import":
+        rows = await transfer.list_reports(session, principal.workspace_id, job_id, None, FIRST_FILES)
+        results = [_file_result(row) for row in rows]
+    return JobDetail(**job_shape(job).model_dump(), results=results)
+
+
+@router.get("/{job_id}/files")
+async def list_job_files(
+    principal: Reader, session: ReadSession, job_id: uuid.UUID, limit: Limit = 50, cursor: Cursor = None
+) -> FileResultPage:
+    """What became of each file of an import, by path."""
+    await queue.get_job(session, principal.workspace_id, job_id)
+    rows = await transfer.list_reports(session, principal.workspace_id, job_id, decode_text(cursor), limit + 1)
+    page, last = cut(rows, limit)
+    return FileResultPage(
+        items=[_file_result(row) for row in page], next_cursor=encode(last.path) if last is not None else None
+    )
 
 
 @router.get(
@@ -119,6 +160,10 @@ def job_shape(job: JobView) -> JobShape:
         finished_at=job.finished_at,
         available_at=job.available_at,
     )
+
+
+def _file_result(row: ImportedFile) -> FileResult:
+    return FileResult.model_validate(row, from_attributes=True)
 
 
 async def _changes(database: Database, workspace_id: uuid.UUID, job_id: uuid.UUID) -> AsyncIterator[Event]:

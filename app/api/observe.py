@@ -57,7 +57,7 @@ class Observed:
                 await unexpected(error, scope)(scope, receive, sent)
             finally:
                 seconds = time.perf_counter() - started
-                route = getattr(scope.get("route"), "path", "unmatched")
+                route = getattr(scope.get("route"), "name", "unmatched")
                 self._metrics.answered(scope["method"], route, status, seconds)
                 if scope["path"] not in QUIET:
                     log.info(
@@ -67,6 +67,7 @@ class Observed:
                         status=status,
                         duration_ms=round(seconds * 1000, 1),
                     )
+                structlog.contextvars.unbind_contextvars("workspace_id")
 
 
 def _given_id(scope: Scope) -> str | None:

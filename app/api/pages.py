@@ -13,11 +13,12 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from app.core.errors import Invalid
+from app.text.normalise import has_forbidden
 
 Item = TypeVar("Item")
 
 Limit = Annotated[int, Query(ge=1, le=200, description="Items per page")]
-Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before")]
+Cursor = Annotated[str | None, Query(max_length=8000, description="`next_cursor` of the page before")]
 
 Position = tuple[datetime, uuid.UUID]
 
@@ -36,7 +37,7 @@ class Page(BaseModel, Generic[Item]):
 
 
 def encode(*parts: str | int) -> str:
-    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(json.dumps(parts, ensure_ascii=False).encode()).decode().rstrip("=")
 
 
 def encode_position(position: Position | None) -> str | None:
@@ -77,6 +78,16 @@ def decode_id(cursor: str | None) -> uuid.UUID | None:
         return uuid.UUID(hex=identifier)
     except (ValueError, TypeError, AttributeError) as error:
         raise InvalidCursor from error
+
+
+def decode_text(cursor: str | None) -> str | None:
+    """Raises InvalidCursor."""
+    if cursor is None:
+        return None
+    match _parts(cursor):
+        case [str(text)] if not has_forbidden(text):
+            return text
+    raise InvalidCursor
 
 
 def cut(rows: Sequence[Item], limit: int) -> tuple[Sequence[Item], Item | None]:

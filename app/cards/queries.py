@@ -169,7 +169,7 @@ async def list_cards(
     keys: list[Position] = []
     room = PAGE_BYTES
     more = False
-    for created_at, card_id, size in (await session.execute(page)).tuples():
+    for created_at, card_id, size in await session.execute(page):
         if len(keys) == limit or (keys and size > room):
             more = True
             break
@@ -198,7 +198,7 @@ async def ingestion_counts(session: AsyncSession, workspace_id: uuid.UUID) -> di
         .where(Card.workspace_id == workspace_id, Card.trashed_at.is_(None))
         .group_by(Card.state)
     )
-    return dict.fromkeys(STATES, 0) | dict(rows.tuples().all())
+    return dict.fromkeys(STATES, 0) | dict(rows.all())
 
 
 def _matching(workspace_id: uuid.UUID, filters: CardFilters, *columns: Any) -> Select[Any]:
@@ -293,7 +293,7 @@ async def resolve(session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable
             Card.workspace_id == workspace_id, Card.id.in_(answering.scalar_subquery())
         )
     )
-    return winners(c for row in rows.tuples() for c in candidates_of(wanted, *row))
+    return winners(c for row in rows for c in candidates_of(wanted, *row))
 
 
 async def list_links(session: AsyncSession, card: Card) -> Links:
@@ -318,7 +318,7 @@ async def list_links(session: AsyncSession, card: Card) -> Links:
     )
     return Links(
         [Outgoing(link, found.get(link.target_key)) for link in outgoing],
-        [Incoming(link, link.card_id, title) for link, title in incoming.tuples()],
+        [Incoming(link, link.card_id, title) for link, title in incoming],
     )
 
 
@@ -446,22 +446,3 @@ async def delete_card(session: AsyncSession, workspace_id: uuid.UUID, card_id: u
         delete(Card).where(Card.workspace_id == workspace_id, Card.id == card_id).returning(Card.id)
     )
     return done.first() is not None
-
-
-async def delete_trashed_before(session: AsyncSession, moment: datetime, limit: int) -> int:
-    """Empty the trash of all workspaces of what lies there since before `moment`, at most `limit` cards."""
-    oldest = (
-        select(Card.workspace_id, Card.id)
-        .where(Card.trashed_at < moment)
-        .order_by(Card.trashed_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-        .cte("oldest")
-    )
-    done = await session.execute(
-        delete(Card)
-        .where(tuple_(Card.workspace_id, Card.id).in_(select(oldest.c.workspace_id, oldest.c.id)))
-        .execution_options(synchronize_session=False)
-        .returning(Card.id)
-    )
-    return len(done.all())
