@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import tokenizers
 
+from app.providers.embedding.storable import storable
+
 MAX_TOKENS: Final = 512
 """The model's window, with `<s>` and `</s>`."""
 _SPECIALS: Final = 2
@@ -23,10 +25,19 @@ _BOS, _EOS = 0, 2
 # No token is longer than 16 characters, so this much text always fills the window; what lies behind
 # it need not be tokenised. Wide enough for runs of unknown characters, which become one token.
 _WINDOW_CHARACTERS: Final = 64 * MAX_TOKENS
-_UNSTORABLE: Final = "[\x00\ud800-\udfff]"
+_ASTRAL: Final = 0x10000
 # Marks that the model's vocabulary has in composed form: Latin, kana, Hangul. Arabic, Burmese and
 # others must stay as they are: the canonical order of their marks is not the vocabulary's.
 _COMPOSED: Final = re.compile("[^\u0300-\u036f][\u0300-\u036f\u3099\u309a\u1161-\u1175\u11a8-\u11c2]+")
+
+
+class _CharMap(dict[int, int | str]):
+    """For `str.translate`; remembers that a character stays as it is, since a miss costs an exception."""
+
+    def __missing__(self, code: int) -> int:
+        if code < _ASTRAL:
+            self[code] = code
+        return code
 
 
 class Normaliser:
@@ -35,15 +46,13 @@ class Normaliser:
     """
 
     def __init__(self, charmap: Mapping[str, str]) -> None:
-        self._charmap = charmap
-        self._mapped = re.compile("[" + "".join(map(re.escape, charmap)) + "]")
+        self._charmap = _CharMap({ord(character): normal for character, normal in charmap.items()})
 
     def __call__(self, text: str) -> str:
-        text = re.sub(_UNSTORABLE, "", text)
+        text = storable(text)
         if not unicodedata.is_normalized("NFC", text):
             text = _COMPOSED.sub(lambda match: unicodedata.normalize("NFC", match[0]), text)
-        text = self._mapped.sub(lambda match: self._charmap[match[0]], text)
-        return re.sub(" {2,}", " ", text).strip(" ")
+        return re.sub(" {2,}", " ", text.translate(self._charmap)).strip(" ")
 
 
 def tokenizer_json(pieces: Sequence[tuple[str, float]], unk: int) -> dict[str, Any]:
