@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -16,10 +17,11 @@ from fastapi import FastAPI
 from sqlalchemy import text
 
 from app.db.session import Database
+from app.index import queries as index
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
-from app.main import create_app
+from app.main import Server, create_app, server_config
 from app.people import queries as people
 from app.people.keys import issue
 from app.providers.ports import Embeddings, EmbeddingSpace
@@ -74,6 +76,7 @@ async def services(database: Database, settings: Settings, segmenter: Segmenter)
     embedder = WordEmbedder(segmenter)
     async with database.unit() as session:
         workspace = await people.ensure_default_workspace(session)
+        await index.set_current_space(session, await index.ensure_space(session, embedder.space))
     return cast(
         Services,
         SimpleNamespace(
@@ -98,6 +101,29 @@ def app(services: Services) -> FastAPI:
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     # A failure that escapes the app is a failure of the test, not a 500.
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def server(app: FastAPI, settings: Settings) -> AsyncIterator[Server]:
+    """The app behind a real socket; `app.state.url` says where."""
+    config = server_config(app, settings)
+    config.port = 0
+    running = Server(config)
+    task = asyncio.create_task(running.serve())
+    while not running.started:
+        assert not task.done()
+        await asyncio.sleep(0.01)
+    app.state.url = f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
+    yield running
+    running.should_exit = True
+    await task
+
+
+@pytest.fixture
+async def remote(app: FastAPI, server: Server) -> AsyncIterator[httpx.AsyncClient]:
+    """A client over the socket, for streams and limits."""
+    async with httpx.AsyncClient(base_url=app.state.url, timeout=20) as opened:
         yield opened
 
 
