@@ -1,0 +1,286 @@
+"""Packed postings: the bytes of the lexical index, and BM25 over them. Pure numpy; `segments` folds and merges.
+
+Knows nothing of SQL, of text or of workspaces: terms are 64-bit hashes, chunks are `doc` numbers
+below 2^32. Two streams are scored apart, each with its own lengths and document frequencies:
+*words*, and *grams* (character bigrams and single characters of chunks with Han).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+K1 = 1.2
+B = 0.75
+
+U4 = NDArray[np.uint32]
+I8 = NDArray[np.int64]
+F4 = NDArray[np.float32]
+Records = NDArray[np.void]
+
+# One occurrence list entry. `len`: length of the stream that the term belongs to, in that doc.
+POSTING = np.dtype([("doc", "<u4"), ("len", "<u2"), ("tf", "<u2")])
+# One term of one recent doc.
+TERM = np.dtype([("hash", "<i8"), ("tf", "<u2")])
+_TERM_LOW_BITS = np.dtype({"names": ["low"], "formats": ["<u2"], "offsets": [0], "itemsize": TERM.itemsize})
+# What the search statement says of a deleted doc and of a recent one (PostgreSQL sends big-endian).
+RECENT_HEAD = np.dtype(
+    [("doc", ">i8"), ("words", ">i4"), ("grams", ">i4"), ("word_terms", ">i4"), ("gram_terms", ">i4")]
+)
+TOMBSTONE = np.dtype([("doc", ">i8"), ("words", ">i4"), ("grams", ">i4")])
+
+U2_MAX = 0xFFFF
+DOC_BYTES = 4
+# Scores are gathered in an array indexed by doc as long as the docs lie this close together.
+_DENSE_SPAN = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalRow:
+    """What the index knows of one chunk. `words`, `grams`: lengths of the two streams (`grams` 0 without
+    Han); `word_terms`, `gram_terms`: term hash → occurrences. Single characters are gram terms that
+    do not count in `grams`.
+    """
+
+    doc: int
+    words: int
+    grams: int
+    word_terms: Mapping[int, int]
+    gram_terms: Mapping[int, int]
+
+
+def pack_terms(occurrences: Mapping[int, int]) -> bytes:
+    """TERM records by ascending hash, from term hash → occurrences (more than 65,535 count as that)."""
+    packed = np.empty(len(occurrences), TERM)
+    for i, term in enumerate(sorted(occurrences)):
+        packed[i] = (term, min(occurrences[term], U2_MAX))
+    return packed.tobytes()
+
+
+def pack_docs(docs: U4) -> bytes:
+    """Little-endian u4, ascending."""
+    return np.sort(docs).astype("<u4").tobytes()
+
+
+def unpack_docs(packed: bytes) -> U4:
+    return np.frombuffer(packed, "<u4")
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Number of docs and sum of their lengths, per stream."""
+
+    docs: int = 0
+    words: int = 0
+    gram_docs: int = 0
+    grams: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the search statement brought, as it came. `words`, `grams`: the question's terms, ascending
+    and unique; `blocks[i]` are postings of term `ords[i]` (ascending), counted through words, then grams.
+    `totals` still count the docs of `tombstones` and know nothing of the recent ones.
+    """
+
+    words: I8
+    grams: I8
+    ords: Sequence[int]
+    blocks: Sequence[bytes]
+    totals: Totals
+    dead: bytes = b""
+    tombstones: bytes = b""
+    recent_heads: Sequence[bytes] = ()
+    recent_words: Sequence[bytes] = ()
+    recent_grams: Sequence[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TermWeights:
+    """Per term of the question: document frequency and idf (0 where no living doc has it)."""
+
+    terms: I8
+    df: I8
+    idf: F4
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalHits:
+    """Every doc with a term of the question, ascending. `words` and `grams` are raw BM25 per stream
+    (`grams` zero without Han); `lex` is the absolute score, 0…1:
+    BM25/B over the words, with Han the mean of that and BM25/B over the grams, B = (k1 + 1)·Σ idf.
+    """
+
+    docs: U4
+    lex: F4
+    words: F4
+    grams: F4
+    word_terms: TermWeights
+    gram_terms: TermWeights
+    totals: Totals
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def top(self, n: int, allowed: U4 | None = None) -> tuple[U4, F4]:
+        """The best `n` docs and their `lex`, best first, ties by doc; only among `allowed` (ascending) if given."""
+        docs, lex = self.docs, self.lex
+        if allowed is not None:
+            keep = _positions(allowed, docs) >= 0
+            docs, lex = docs[keep], lex[keep]
+        if n <= 0:
+            return docs[:0], lex[:0]
+        if len(docs) > n:
+            # Everything as good as the n-th stays, so that ties are decided by doc and not by chance.
+            keep = lex >= np.partition(lex, len(lex) - n)[len(lex) - n]
+            docs, lex = docs[keep], lex[keep]
+        order = np.lexsort((docs, -lex))[:n]
+        return docs[order], lex[order]
+
+    def score_of(self, docs: U4) -> F4:
+        """`lex` of any docs, in their order; 0 where none of the question's terms occurs."""
+        if not len(self.docs):
+            return np.zeros(len(docs), np.float32)
+        at = _positions(self.docs, docs)
+        return np.where(at >= 0, self.lex[at], np.float32(0))
+
+
+def score(found: Found) -> LexicalHits:
+    """BM25 (k1 1.2, b .75; idf ln(1 + (N − df + .5)/(df + .5))) of everything that was found."""
+    heads = np.frombuffer(b"".join(found.recent_heads), RECENT_HEAD)
+    tombstones = np.frombuffer(found.tombstones, TOMBSTONE)
+    totals = Totals(
+        found.totals.docs + len(heads) - len(tombstones),
+        found.totals.words + int(heads["words"].sum()) - int(tombstones["words"].sum()),
+        found.totals.gram_docs + int((heads["grams"] > 0).sum()) - int((tombstones["grams"] > 0).sum()),
+        found.totals.grams + int(heads["grams"].sum()) - int(tombstones["grams"].sum()),
+    )
+    split = sum(ord < len(found.words) for ord in found.ords)
+    words = _Stream(
+        found.words,
+        found.ords[:split],
+        found.blocks[:split],
+        _recent_postings(found.words, heads["doc"], heads["words"], heads["word_terms"], found.recent_words),
+    )
+    grams = _Stream(
+        found.grams,
+        [ord - len(found.words) for ord in found.ords[split:]],
+        found.blocks[split:],
+        _recent_postings(found.grams, heads["doc"], heads["grams"], heads["gram_terms"], found.recent_grams),
+    )
+    dead = np.concatenate((unpack_docs(found.dead), tombstones["doc"].astype(np.uint32)))
+    place = _Places(words.docs, grams.docs, dead)
+    raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words)
+    raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams)
+    lex = raw_words / word_bound if word_bound else np.zeros(place.size)
+    if len(found.grams):
+        lex = (lex + (raw_grams / gram_bound if gram_bound else 0.0)) / 2
+    hit = np.flatnonzero(lex)
+    return LexicalHits(
+        place.docs_at(hit),
+        lex[hit].astype(np.float32),
+        raw_words[hit].astype(np.float32),
+        raw_grams[hit].astype(np.float32),
+        word_terms,
+        gram_terms,
+        totals,
+    )
+
+
+def _recent_postings(
+    terms: I8, docs: Records, lengths: Records, counts: Records, packed: Sequence[bytes]
+) -> tuple[NDArray[np.intp], Records]:
+    """Brute force: which of `terms` occur in the recent docs. Their postings by ascending term, and each one's term."""
+    if not len(terms) or not packed:
+        return np.empty(0, np.intp), np.empty(0, POSTING)
+    records = b"".join(packed)
+    # Most records are none of the question's terms; a table over the hashes' low bits tells so quickest.
+    maybe = np.zeros(1 << 16, np.bool_)
+    maybe[terms & U2_MAX] = True
+    at = np.flatnonzero(maybe[np.frombuffer(records, _TERM_LOW_BITS)["low"]])
+    term = np.frombuffer(records, TERM)[at]
+    owners = np.minimum(np.searchsorted(terms, term["hash"]), len(terms) - 1)
+    real = np.flatnonzero(terms[owners] == term["hash"])
+    real = real[np.argsort(owners[real], kind="stable")]
+    rows = np.searchsorted(np.cumsum(counts), at[real], side="right")
+    postings = np.empty(len(real), POSTING)
+    postings["doc"] = docs[rows]
+    postings["len"] = np.minimum(lengths[rows], U2_MAX)
+    postings["tf"] = term["tf"][real]
+    return owners[real], postings
+
+
+class _Places:
+    """Gives each doc a place in a score array: its distance from the smallest doc, or its rank
+    where docs lie too far apart for that.
+    """
+
+    def __init__(self, words: U4, grams: U4, dead: U4) -> None:
+        filled = [docs for docs in (words, grams) if len(docs)]
+        low = min((int(docs.min()) for docs in filled), default=0)
+        high = max((int(docs.max()) for docs in filled), default=-1)
+        self._low = np.uint32(low)
+        self._ranked: U4 | None = None
+        self.size = high - low + 1
+        if self.size > max(_DENSE_SPAN, 4 * sum(map(len, filled))):
+            self._ranked = np.unique(np.concatenate(filled))
+            self.size = len(self._ranked)
+        self.dead: NDArray[np.bool_] | None = None
+        if filled and len(dead):
+            dead = dead[(dead >= low) & (dead <= high)]
+            if self._ranked is not None:
+                dead = dead[_positions(self._ranked, dead) >= 0]
+            self.dead = np.zeros(self.size, np.bool_)
+            self.dead[self.of(dead)] = True
+
+    def of(self, docs: U4) -> NDArray[np.intp]:
+        if self._ranked is not None:
+            return np.searchsorted(self._ranked, docs)
+        return (docs - self._low).astype(np.intp)
+
+    def docs_at(self, places: NDArray[np.intp]) -> U4:
+        if self._ranked is not None:
+            return self._ranked[places]
+        return places.astype(np.uint32) + self._low
+
+
+class _Stream:
+    """One stream's postings of the question's terms, as runs of one term each."""
+
+    def __init__(
+        self, terms: I8, ords: Sequence[int], blocks: Sequence[bytes], recent: tuple[NDArray[np.intp], Records]
+    ) -> None:
+        recent_owners, recent_postings = recent
+        self._terms = terms
+        self._postings = np.frombuffer(b"".join([*blocks, recent_postings.tobytes()]), POSTING)
+        block_counts = np.array([len(packed) // POSTING.itemsize for packed in blocks], np.int64)
+        self._owners = np.concatenate((np.array(ords, np.intp), recent_owners))
+        self._counts = np.concatenate((block_counts, np.ones(len(recent_owners), np.int64)))
+        self.docs: U4 = self._postings["doc"].astype(np.uint32)
+
+    def score(self, place: _Places, n_docs: int, total_length: int) -> tuple[NDArray[np.float64], TermWeights, float]:
+        """Raw BM25 by place, the terms' weights, and the bound B."""
+        places, postings, counts = place.of(self.docs), self._postings, self._counts
+        if place.dead is not None and len(postings):
+            alive = ~place.dead[places]
+            counts = np.add.reduceat(alive, np.cumsum(counts) - counts, dtype=np.int64)
+            places, postings = places[alive], postings[alive]
+        df = np.bincount(self._owners, counts, minlength=len(self._terms)).astype(np.int64)
+        idf = np.where(df > 0, np.log1p((n_docs - df + 0.5) / (df + 0.5)), 0.0)
+        average = total_length / n_docs if n_docs > 0 and total_length > 0 else 1.0
+        norm = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * postings["len"].astype(np.float32)
+        tf = postings["tf"].astype(np.float32)
+        raw = np.zeros(place.size)
+        np.add.at(raw, places, np.repeat(idf[self._owners] * (K1 + 1), counts) * (tf / (tf + norm)))
+        return raw, TermWeights(self._terms, df, idf.astype(np.float32)), (K1 + 1) * float(idf.sum())
+
+
+def _positions(ascending: U4, docs: U4) -> NDArray[np.intp]:
+    """Where each doc stands in `ascending`, −1 where it does not."""
+    if not len(ascending):
+        return np.full(len(docs), -1, np.intp)
+    at = np.minimum(np.searchsorted(ascending, docs), len(ascending) - 1)
+    return np.where(ascending[at] == docs, at, -1)
