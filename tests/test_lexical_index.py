@@ -546,5 +546,5 @@ async def test_search_reads_blocks_by_their_key_once_per_term(database: Database
         ("Index Scan", "pk_lex_block", 3)
     ]
     (recent,) = [node for node in _nodes(plan["Plan"]) if node.get("Relation Name") == "lex_recent"]
-    assert recent["Index Name"] == "pk_lex_recent"
+    assert recent["Node Type"] in ("Index Scan", "Bitmap Heap Scan")
     assert recent["Actual Rows"] == 150

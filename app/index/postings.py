@@ -19,6 +19,7 @@ B = 0.75
 U4 = NDArray[np.uint32]
 I8 = NDArray[np.int64]
 F4 = NDArray[np.float32]
+Ints = NDArray[np.intp]
 Records = NDArray[np.void]
 
 # One occurrence list entry. `len`: length of the stream that the term belongs to, in that doc.
@@ -36,6 +37,7 @@ U2_MAX = 0xFFFF
 DOC_BYTES = 4
 # Scores are gathered in an array indexed by doc as long as the docs lie this close together.
 _DENSE_SPAN = 1 << 20
+_BATCH_BYTES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def score(found: Found) -> LexicalHits:
         _recent_postings(found.grams, heads["doc"], heads["grams"], heads["gram_terms"], found.recent_grams),
     )
     dead = np.concatenate((unpack_docs(found.dead), tombstones["doc"].astype(np.uint32)))
-    place = _Places(words.docs, grams.docs, dead)
+    place = _Places([*words.batches, *grams.batches], dead)
     raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words)
     raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams)
     lex = raw_words / word_bound if word_bound else np.zeros(place.size)
@@ -192,7 +194,7 @@ def score(found: Found) -> LexicalHits:
 
 def _recent_postings(
     terms: I8, docs: Records, lengths: Records, counts: Records, packed: Sequence[bytes]
-) -> tuple[NDArray[np.intp], Records]:
+) -> tuple[Ints, Records]:
     """Brute force: which of `terms` occur in the recent docs. Their postings by ascending term, and each one's term."""
     if not len(terms) or not packed:
         return np.empty(0, np.intp), np.empty(0, POSTING)
@@ -218,67 +220,88 @@ class _Places:
     where docs lie too far apart for that.
     """
 
-    def __init__(self, words: U4, grams: U4, dead: U4) -> None:
-        filled = [docs for docs in (words, grams) if len(docs)]
-        low = min((int(docs.min()) for docs in filled), default=0)
-        high = max((int(docs.max()) for docs in filled), default=-1)
+    def __init__(self, batches: Sequence[_Batch], dead: U4) -> None:
+        low = min((int(batch.docs.min()) for batch in batches), default=0)
+        high = max((int(batch.docs.max()) for batch in batches), default=-1)
         self._low = np.uint32(low)
         self._ranked: U4 | None = None
         self.size = high - low + 1
-        if self.size > max(_DENSE_SPAN, 4 * sum(map(len, filled))):
-            self._ranked = np.unique(np.concatenate(filled))
+        if self.size > max(_DENSE_SPAN, 4 * sum(len(batch.docs) for batch in batches)):
+            self._ranked = np.unique(np.concatenate([batch.docs for batch in batches]))
             self.size = len(self._ranked)
         self.dead: NDArray[np.bool_] | None = None
-        if filled and len(dead):
+        if batches and len(dead):
             dead = dead[(dead >= low) & (dead <= high)]
             if self._ranked is not None:
                 dead = dead[_positions(self._ranked, dead) >= 0]
             self.dead = np.zeros(self.size, np.bool_)
             self.dead[self.of(dead)] = True
 
-    def of(self, docs: U4) -> NDArray[np.intp]:
+    def of(self, docs: U4) -> Ints:
         if self._ranked is not None:
             return np.searchsorted(self._ranked, docs)
         return (docs - self._low).astype(np.intp)
 
-    def docs_at(self, places: NDArray[np.intp]) -> U4:
+    def docs_at(self, places: Ints) -> U4:
         if self._ranked is not None:
             return self._ranked[places]
         return places.astype(np.uint32) + self._low
 
 
-class _Stream:
-    """One stream's postings of the question's terms, as runs of one term each."""
+class _Batch:
+    """Some postings, as runs of `counts[i]` postings of term `owners[i]`; small enough for the CPU's cache."""
 
-    def __init__(
-        self, terms: I8, ords: Sequence[int], blocks: Sequence[bytes], recent: tuple[NDArray[np.intp], Records]
-    ) -> None:
-        recent_owners, recent_postings = recent
+    def __init__(self, owners: Ints, counts: I8, packed: bytes) -> None:
+        self.owners = owners
+        self.counts = counts
+        self.postings = np.frombuffer(packed, POSTING)
+        self.docs: U4 = self.postings["doc"].astype(np.uint32)
+
+    def without(self, dead: NDArray[np.bool_], place: _Places) -> _Batch:
+        alive = ~dead[place.of(self.docs)]
+        counts = np.add.reduceat(alive, np.cumsum(self.counts) - self.counts, dtype=np.int64)
+        return _Batch(self.owners, counts, self.postings[alive].tobytes())
+
+
+class _Stream:
+    """One stream's postings of the question's terms, the folded ones by term and then the recent ones by term."""
+
+    def __init__(self, terms: I8, ords: Sequence[int], blocks: Sequence[bytes], recent: tuple[Ints, Records]) -> None:
         self._terms = terms
-        self._postings = np.frombuffer(b"".join([*blocks, recent_postings.tobytes()]), POSTING)
-        block_counts = np.array([len(packed) // POSTING.itemsize for packed in blocks], np.int64)
-        self._owners = np.concatenate((np.array(ords, np.intp), recent_owners))
-        self._counts = np.concatenate((block_counts, np.ones(len(recent_owners), np.int64)))
-        self.docs: U4 = self._postings["doc"].astype(np.uint32)
+        self.batches: list[_Batch] = []
+        start = size = 0
+        for end, block in enumerate(blocks, 1):
+            size += len(block)
+            if size >= _BATCH_BYTES or end == len(blocks):
+                counts = np.array([len(packed) // POSTING.itemsize for packed in blocks[start:end]], np.int64)
+                owners = np.array(ords[start:end], np.intp)
+                self.batches.append(_Batch(owners, counts, b"".join(blocks[start:end])))
+                start, size = end, 0
+        owners, postings = recent
+        if len(owners):
+            self.batches.append(_Batch(owners, np.ones(len(owners), np.int64), postings.tobytes()))
 
     def score(self, place: _Places, n_docs: int, total_length: int) -> tuple[NDArray[np.float64], TermWeights, float]:
         """Raw BM25 by place, the terms' weights, and the bound B."""
-        places, postings, counts = place.of(self.docs), self._postings, self._counts
-        if place.dead is not None and len(postings):
-            alive = ~place.dead[places]
-            counts = np.add.reduceat(alive, np.cumsum(counts) - counts, dtype=np.int64)
-            places, postings = places[alive], postings[alive]
-        df = np.bincount(self._owners, counts, minlength=len(self._terms)).astype(np.int64)
+        batches = self.batches
+        if place.dead is not None:
+            batches = [batch.without(place.dead, place) for batch in batches]
+        df = np.zeros(len(self._terms), np.int64)
+        for batch in batches:
+            np.add.at(df, batch.owners, batch.counts)
         idf = np.where(df > 0, np.log1p((n_docs - df + 0.5) / (df + 0.5)), 0.0)
         average = total_length / n_docs if n_docs > 0 and total_length > 0 else 1.0
-        norm = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * postings["len"].astype(np.float32)
-        tf = postings["tf"].astype(np.float32)
         raw = np.zeros(place.size)
-        np.add.at(raw, places, np.repeat(idf[self._owners] * (K1 + 1), counts) * (tf / (tf + norm)))
+        for batch in batches:
+            tf = batch.postings["tf"].astype(np.float32)
+            length = batch.postings["len"].astype(np.float32)
+            saturated = tf / (tf + (np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * length))
+            weights = np.repeat(idf[batch.owners] * (K1 + 1), batch.counts)
+            np.add.at(raw, place.of(batch.docs), weights * saturated)
         return raw, TermWeights(self._terms, df, idf.astype(np.float32)), (K1 + 1) * float(idf.sum())
 
 
-def _positions(ascending: U4, docs: U4) -> NDArray[np.intp]:
+def _positions(ascending: U4, docs: U4) -> Ints:
     """Where each doc stands in `ascending`, −1 where it does not."""
     if not len(ascending):
         return np.full(len(docs), -1, np.intp)
