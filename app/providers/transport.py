@@ -1,0 +1,231 @@
+"""The one file that imports httpx: a pooled client per endpoint, its timeouts, and what went wrong in our words.
+
+Every wire dialect posts through it. Knows nothing of chat, vectors or any provider's bodies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import httpx
+
+from app.core import clock
+from app.core.errors import ConfigurationError
+from app.providers.ports import (
+    ProviderBusy,
+    ProviderDown,
+    ProviderError,
+    ProviderGarbled,
+    ProviderRefused,
+    ProviderTimeout,
+)
+
+_MAX_ERROR_BYTES: Final = 1 << 16
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def endpoint_url(base_url: str, path: str) -> str:
+    """`base_url` + `path`, where the base may already end with the beginning of the path.
+
+    Raises ConfigurationError unless it is a plain http(s) address without credentials or query.
+    """
+    base = base_url.strip().rstrip("/")
+    try:
+        url = httpx.URL(base)
+    except httpx.InvalidURL:
+        url = httpx.URL("")
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+        raise ConfigurationError("A provider's base URL is not a plain http(s) address.")
+    cuts = [n for n in range(len(path) + 1) if path[n : n + 1] in ("/", "")]
+    return base + path[max(n for n in cuts if url.path.endswith(path[:n])) :]
+
+
+class HttpTransport:
+    """Posts JSON to one address. `headers` may hold the key, so they go to that origin only: redirects are refused."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        connect_seconds: float,
+        first_byte_seconds: float,
+        idle_seconds: float,
+        max_connections: int,
+    ) -> None:
+        self._url = httpx.URL(url)
+        self._headers = {"user-agent": "mindcone", "accept-encoding": "identity", **headers}
+        self._first_byte_seconds = first_byte_seconds
+        self._idle_seconds = idle_seconds
+        # Reading is timed by `Reply`, which tells the first byte from the others.
+        self._timeout = httpx.Timeout(first_byte_seconds, connect=connect_seconds, read=None)
+        self._limits = httpx.Limits(max_connections=max_connections, keepalive_expiry=30.0)
+        self._client: httpx.AsyncClient | None = None
+
+    async def open(self) -> None:
+        # Reading the certificate store takes tens of milliseconds.
+        tls = await asyncio.to_thread(httpx.create_ssl_context) if self._url.scheme == "https" else False
+        self._client = httpx.AsyncClient(
+            verify=tls,
+            headers=self._headers,
+            timeout=self._timeout,
+            limits=self._limits,
+            follow_redirects=False,
+            trust_env=self._url.host not in _LOOPBACK,  # a proxy is for the outside world
+        )
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    @asynccontextmanager
+    async def post(self, body: Mapping[str, Any], *, accept: str) -> AsyncIterator[Reply]:
+        """The reply, once its status is good. Leaving the block closes the connection unless it was read to its end.
+
+        Raises ProviderError: by status (Busy, Down, Refused), Timeout, or Down when there is no connection.
+        """
+        if self._client is None:
+            raise RuntimeError("open() comes first")
+        deadline = time.monotonic() + self._first_byte_seconds
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        request = self._client.build_request(
+            "POST", self._url, content=content, headers={"content-type": "application/json", "accept": accept}
+        )
+        with _in_our_words():
+            async with asyncio.timeout(self._first_byte_seconds):
+                response = await self._client.send(request, stream=True)
+        try:
+            reply = Reply(response, deadline, self._idle_seconds)
+            if not response.is_success:
+                raise await _refusal(response, reply)
+            yield reply
+        finally:
+            await response.aclose()
+
+
+class Reply:
+    """A reply that is still arriving. The first byte of its body has until `deadline` (of `time.monotonic`)."""
+
+    def __init__(self, response: httpx.Response, deadline: float, idle_seconds: float) -> None:
+        self._response = response
+        self._deadline = deadline
+        self._idle_seconds = idle_seconds
+        self._body = response.aiter_bytes()
+
+    @property
+    def media_type(self) -> str:
+        content_type: str = self._response.headers.get("content-type", "")
+        return content_type.partition(";")[0].strip().lower()
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        """The body as it comes. Raises ProviderTimeout when it stalls, ProviderDown when it is cut."""
+        allowance_seconds = self._deadline - time.monotonic()
+        while True:
+            with _in_our_words():
+                async with asyncio.timeout(allowance_seconds):
+                    chunk = await anext(self._body, None)
+            if chunk is None:
+                return
+            yield chunk
+            allowance_seconds = self._idle_seconds
+
+    async def read(self, max_bytes: int) -> bytes:
+        """The whole body. Raises ProviderGarbled when it is larger."""
+        body = bytearray()
+        async with aclosing(self.chunks()) as chunks:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > max_bytes:
+                    raise ProviderGarbled("The provider's answer is too large.", limit_bytes=max_bytes)
+        return bytes(body)
+
+    async def drain(self, seconds: float) -> None:
+        """Read the rest when it comes at once, so that the connection goes back to the pool."""
+        with suppress(ProviderError, TimeoutError):
+            async with asyncio.timeout(seconds), aclosing(self.chunks()) as chunks:
+                async for _ in chunks:
+                    pass
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """Turns httpx's exceptions and a passed deadline into ours, without hosts or addresses in the message."""
+    try:
+        yield
+    except (TimeoutError, httpx.TimeoutException) as error:
+        raise ProviderTimeout from error
+    except httpx.DecodingError as error:
+        raise ProviderGarbled from error
+    except httpx.TransportError as error:
+        raise ProviderDown from error
+
+
+async def _refusal(response: httpx.Response, reply: Reply) -> ProviderError:
+    try:
+        body = await reply.read(_MAX_ERROR_BYTES)
+    except ProviderError:  # the status says enough
+        body = b""
+    return status_error(response.status_code, response.headers, upstream_code(body))
+
+
+def upstream_code(body: bytes) -> str | None:
+    """The provider's own short code for an error. Its message is left out: it may quote the prompt or the key."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(found, dict) and isinstance(found.get("error"), dict):
+        found = found["error"]
+    values = (found.get("code"), found.get("type"), found.get("status")) if isinstance(found, dict) else ()
+    return next((v for v in values if isinstance(v, str) and _IDENTIFIER.fullmatch(v)), None)
+
+
+def status_error(status: int, headers: Mapping[str, str], upstream: str | None = None) -> ProviderError:
+    """The error for an HTTP status, in spec/conversation.md's retry set or not."""
+    said = f"HTTP {status}, {upstream}" if upstream else f"HTTP {status}"
+    extra: dict[str, Any] = {"status": status, "upstream_code": upstream}
+    wait_seconds = retry_after_seconds(headers)
+    if status in (409, 429, 529) or (status >= 500 and wait_seconds is not None):
+        return ProviderBusy(
+            f"The provider asks to come back later ({said}).", retry_after_seconds=wait_seconds, **extra
+        )
+    if status in (408, 504):
+        return ProviderTimeout(f"The provider did not answer in time ({said}).", **extra)
+    if status >= 500:
+        return ProviderDown(f"The provider fails ({said}).", **extra)
+    return ProviderRefused(f"The provider refused the request ({said}).", **extra)
+
+
+def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """`retry-after-ms`, else `retry-after` in seconds or as a date; None when neither makes sense."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None or not value:
+        return seconds
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=clock.now().tzinfo)
+    return max(0.0, (at - clock.now()).total_seconds())
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None

@@ -1,0 +1,137 @@
+"""Names to providers, from settings."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.core.errors import ConfigurationError, NotFound
+from app.providers.chat_settings import ChatSettings
+from app.providers.fake import FakeProvider
+from app.providers.ports import ChatRequest, Finished, Message, MissingKey, Source, Text
+from app.providers.registry import OPENAI_COMPATIBLE, ChatProviders
+from app.text.segment import Segmenter
+from app.text.sentences import sentences
+
+TERMS = Segmenter().terms
+
+
+def providers(**fields: object) -> ChatProviders:
+    return ChatProviders(ChatSettings(**fields), sentences=sentences, terms=TERMS)
+
+
+async def said(provider: object, request: ChatRequest | None = None) -> str:
+    request = request or ChatRequest(messages=[Message("user", "hi")], question="hi")
+    events = [event async for event in provider.stream(request)]
+    assert isinstance(events[-1], Finished)
+    return "".join(event.text for event in events if isinstance(event, Text))
+
+
+async def test_offline_is_the_default_and_needs_nothing():
+    async with providers() as known:
+        assert known.get_provider().name == "offline"
+        assert "offline assistant" in await said(known.get_provider())
+        assert known.list_names() == ["offline", "openai", "deepseek", "moonshot", "qwen", "ollama"]
+
+
+@pytest.mark.parametrize("name", ["openai", "deepseek", "moonshot", "qwen"])
+async def test_a_key_is_missed_only_when_its_provider_is_asked(name: str):
+    async with providers(chat_provider=name) as known:
+        provider = known.get_provider()
+        assert provider.name == name
+        assert provider.default_model == OPENAI_COMPATIBLE[name].model
+        with pytest.raises(MissingKey, match=name):
+            await said(provider)
+
+
+@pytest.mark.parametrize("name", ["openai", "deepseek", "moonshot", "qwen", "custom"])
+async def test_each_provider_has_its_own_address_and_key(name: str):
+    own = "chat" if name == "custom" else name
+    async with FakeProvider() as server:
+        fields = {f"{own}_base_url": server.base_url, f"{own}_api_key": f"sk-{name}", "chat_model": "mine"}
+        async with providers(chat_provider=name, chat_context_tokens=12_345, **fields) as known:
+            provider = known.get_provider()
+            assert await said(provider) == "You said: hi"
+            assert provider.capabilities().context_window == 12_345
+        assert server.exchanges[0].headers["authorization"] == f"Bearer sk-{name}"
+        assert server.exchanges[0].body["model"] == "mine"
+
+
+async def test_ollama_needs_no_key_and_its_address_no_path():
+    async with FakeProvider() as server:
+        async with providers(chat_provider="ollama", ollama_base_url=server.base_url.removesuffix("/v1")) as known:
+            assert await said(known.get_provider()) == "You said: hi"
+        assert "authorization" not in server.exchanges[0].headers
+        assert server.exchanges[0].path == "/v1/chat/completions"
+
+
+async def test_the_chosen_model_is_not_given_to_other_providers():
+    async with providers(chat_provider="openai", chat_model="mine", chat_context_tokens=999) as known:
+        assert known.get_provider().default_model == "mine"
+        assert known.get_provider("qwen").default_model == OPENAI_COMPATIBLE["qwen"].model
+        assert known.get_provider("qwen").capabilities().context_window == OPENAI_COMPATIBLE["qwen"].context_window
+
+
+async def test_the_fallbacks_belong_to_the_configured_provider():
+    async with FakeProvider() as server:
+        fields = {"chat_base_url": server.base_url, "chat_model": "fault:500", "provider_backoff_seconds": 0}
+        async with providers(chat_provider="custom", chat_fallback="offline", **fields) as known:
+            request = ChatRequest(
+                messages=[Message("user", "Where is the key?")],
+                question="Where is the key?",
+                sources=[Source("1", "House", "The key is under the mat.")],
+            )
+            assert "The key is under the mat. [1]" in await said(known.get_provider(), request)
+            assert server.asked() == 4
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"chat_provider": "nobody"},
+        {"chat_provider": "custom"},
+        {"chat_fallback": ["custom"]},
+        {"chat_fallback": "offline, nobody"},
+        {"chat_base_url": "not an address"},
+        {"openai_api_key": "sk\nx"},
+    ],
+)
+def test_settings_that_cannot_work_are_refused(fields: dict[str, object]):
+    with pytest.raises(ConfigurationError):
+        providers(**fields)
+
+
+async def test_unknown_names():
+    async with providers() as known:
+        with pytest.raises(NotFound):
+            known.get_provider("nobody")
+
+
+def test_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    """F10"""
+
+    class Settings(ChatSettings, BaseSettings):
+        model_config = SettingsConfigDict(env_prefix="MINDCONE_")
+
+    monkeypatch.setenv("MINDCONE_CHAT_FALLBACK", "qwen, offline,")
+    monkeypatch.setenv("MINDCONE_QWEN_API_KEY", "sk-secret")
+    monkeypatch.setenv("MINDCONE_PROVIDER_IDLE_SECONDS", "2.5")
+    settings = Settings()
+    assert settings.chat_fallback == ["qwen", "offline"]
+    assert settings.provider_idle_seconds == 2.5
+    assert "sk-secret" not in repr(settings)
+
+
+@pytest.mark.parametrize("field", ["provider_connect_seconds", "provider_total_seconds", "breaker_failures"])
+def test_numbers_that_make_no_sense(field: str):
+    with pytest.raises(ValidationError):
+        ChatSettings(**{field: 0})
+
+
+def test_the_timeouts_of_the_specification():
+    settings = ChatSettings()
+    assert settings.provider_connect_seconds == 5
+    assert settings.provider_first_byte_seconds == 30
+    assert settings.provider_idle_seconds == 30
+    assert settings.provider_total_seconds == 300
