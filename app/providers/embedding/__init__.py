@@ -26,12 +26,18 @@ def build(settings: EmbedderSettings, data_dir: Path) -> Embedder:
 
 
 def _build(settings: EmbedderSettings, data_dir: Path) -> Embedder:
-    if settings.embedder == "embedded":
-        return _embedded(settings, data_dir)
-    raise ConfigurationError(f"The embedder {settings.embedder} is not available.")
+    if settings.embedder != "bge-m3" and settings.embedder_device != "cpu":
+        raise _ineffective(settings, "embedder_device")
+    if settings.embedder == "openai":
+        from app.providers.embedding.openai_embeddings import OpenAIEmbeddings
 
+        return OpenAIEmbeddings(settings)
+    _refuse(settings, "embedder_base_url", "embedder_api_key", "embedder_send_dimension")
+    if settings.embedder == "bge-m3":
+        from app.providers.embedding.bge_m3 import BgeM3
 
-def _embedded(settings: EmbedderSettings, data_dir: Path) -> Embedder:
+        return BgeM3(settings)
+    _refuse(settings, "embedder_query_prefix", "embedder_passage_prefix")
     from app.providers.embedding import e5
 
     if settings.embedder_model not in (None, e5.MODEL):
@@ -43,6 +49,15 @@ def _embedded(settings: EmbedderSettings, data_dir: Path) -> Embedder:
         raise ConfigurationError(
             f"The embedded model has {e5.DIMENSION} dimensions; remove MINDCONE_EMBEDDER_DIMENSION."
         )
-    if settings.embedder_query_prefix is not None or settings.embedder_passage_prefix is not None:
-        raise ConfigurationError("The embedded model has its own prefixes; remove MINDCONE_EMBEDDER_*_PREFIX.")
     return e5.E5Embedder(data_dir, settings.embedder_threads)
+
+
+def _refuse(settings: EmbedderSettings, *names: str) -> None:
+    for name in names:
+        if getattr(settings, name):
+            raise _ineffective(settings, name)
+
+
+def _ineffective(settings: EmbedderSettings, name: str) -> ConfigurationError:
+    """A setting that would have no effect is a mistake, and better said than ignored."""
+    return ConfigurationError(f"MINDCONE_{name.upper()} has no effect with MINDCONE_EMBEDDER={settings.embedder}.")

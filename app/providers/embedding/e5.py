@@ -20,7 +20,7 @@ from app.providers.ports import Embeddings, EmbeddingSpace, ProviderDown, Provid
 
 DIMENSION: Final = 384
 MODEL: Final = "multilingual-e5-small"
-_PREFIX_AND_MARKERS: Final = 4  # "▁passage", ":", "<s>", "</s>"; as many for "query"
+_PREFIX_AND_MARKERS: Final = 5  # "▁que" "ry" ":" "<s>" "</s>"; one less for passages
 
 
 class Runtime(Protocol):
