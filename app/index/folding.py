@@ -25,7 +25,7 @@ from app.index.postings import DOC_BYTES, LexicalRow, pack_docs, pack_terms, unp
 from app.index.segments import Blocks, Segment, group_recent, merge_blocks, plan_merge
 
 # Rows per COPY and per read of a merge: a few MB, and no more than some ms of the event loop.
-_BATCH = 10_000
+_BATCH = 5_000
 
 # doc, words, grams, word_terms, gram_terms
 _Packed = Sequence[Any]
@@ -67,7 +67,8 @@ async def compact(
 ) -> int:
     """Do the next merge that `plan_merge` asks for, without the dead docs. Returns how many segments went into it.
 
-    About 1 s per 20k docs, a few MB of memory; waits for nobody, and nobody waits for it until it ends.
+    A fraction of a millisecond per doc, a few MB of memory; it waits for nobody, and nobody waits for it
+    until its last statement.
     """
     if not await try_lock(session, "lexical", workspace_id):
         return 0
