@@ -69,7 +69,8 @@ def name_key(name: str) -> str:
             key.append(".")
         key.append(ch)
         gap = ""
-    return "".join(key) or "".join(folded.split())
+    # Once more: what stood apart may have come together.
+    return fold("".join(key)) or "".join(folded.split())
 
 
 def _in_key(ch: str) -> bool:

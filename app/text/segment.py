@@ -215,7 +215,7 @@ class Segmenter:
             return _Latin((folded,), (folded,), stop=True)
         whole, parts = _split(folded, token)
         parts = [p for p in parts if p not in ENGLISH and (len(p) > 1 or p.isdigit())]
-        plain = [t[:MAX_TERM_CHARS] for t in dict.fromkeys([*whole, *parts])]
+        plain = [term[:MAX_TERM_CHARS] for term in dict.fromkeys([*whole, *parts]) if term]
         return _Latin(tuple(map(self._stem, plain)), tuple(plain))
 
     def _stem(self, word: str) -> str:
