@@ -179,7 +179,7 @@ class EmbeddedPostgres:
             for sign, seconds in ((signal.SIGINT, grace_seconds), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0)):
                 server = self._find_server()
                 if server is None or sign == signal.SIGKILL:
-                    self._end_orphans()
+                    _end_processes(self._cluster)
                 else:
                     with suppress(ProcessLookupError):
                         os.kill(server.pid, sign)
@@ -265,24 +265,10 @@ class EmbeddedPostgres:
             return None
         pid = int(lines[0])
         with suppress(psutil.NoSuchProcess):
-            if self._serves(psutil.Process(pid)):
+            if _works_in(self._cluster, psutil.Process(pid)):
                 lines += [""] * 8  # a starting server fills the file step by step
                 return _Server(pid=pid, port=lines[3], socket_dir=lines[4], ready=lines[7].strip() == "ready")
         return None
-
-    def _serves(self, process: psutil.Process) -> bool:
-        """Whether this is a process of our server: its number may be a stranger's by now, its directory is not."""
-        try:
-            return process.name() == "postgres" and os.path.samefile(process.cwd(), self._cluster)
-        except (psutil.Error, OSError):
-            return False
-
-    def _end_orphans(self) -> None:
-        """Kill what still lives of the server: a backend that computes does not notice that it was left alone."""
-        for process in psutil.process_iter():
-            if self._serves(process):
-                with suppress(psutil.NoSuchProcess):
-                    process.kill()
 
     def _settle(self, *, starting: bool = False) -> _Server | None:
         """Wait until the server is ready, or until nothing of it is left (then None)."""
@@ -296,7 +282,7 @@ class EmbeddedPostgres:
             if server is None and not left:
                 return None
             if server is None and waited > _ORPHANS_MAY_LIVE_SECONDS and not starting:
-                self._end_orphans()
+                _end_processes(self._cluster)
             if server is None and waited > _FOREIGN_MAY_LIVE_SECONDS:
                 raise EmbeddedPostgresError(f"A server in another container uses {self._cluster}. Stop it first.")
             if waited > self.start_timeout_seconds:
@@ -358,6 +344,7 @@ class EmbeddedPostgres:
     def _make_cluster(self, account: _Account) -> None:
         """initdb beside the final place, then rename: a cluster is there whole or not at all."""
         for unfinished in self._root.glob("postgres.init-*"):
+            _end_processes(unfinished, grace_seconds=_ORPHANS_MAY_LIVE_SECONDS)
             shutil.rmtree(unfinished)
         unfinished = Path(tempfile.mkdtemp(prefix="postgres.init-", dir=self._root))
         account.take(unfinished)
@@ -569,6 +556,26 @@ def _fits(socket_dir: Path) -> bool:
 def _drop_socket(socket_dir: Path) -> None:
     for stale in socket_dir.glob(f".s.PGSQL.{_PORT}*"):
         stale.unlink(missing_ok=True)
+
+
+def _works_in(directory: Path, process: psutil.Process) -> bool:
+    """Whether this is a PostgreSQL process of that cluster: a number may be a stranger's by now, a directory is not."""
+    try:
+        return process.name() == "postgres" and os.path.samefile(process.cwd(), directory)
+    except (psutil.Error, OSError):
+        return False
+
+
+def _end_processes(directory: Path, grace_seconds: float = 0.0) -> None:
+    """Kill what still works there: a backend that computes does not notice that it was left alone."""
+
+    def left() -> list[psutil.Process]:
+        return [process for process in psutil.process_iter() if _works_in(directory, process)]
+
+    _wait(lambda: not left(), grace_seconds)
+    for process in left():
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def _has_name(uid: int) -> bool:
