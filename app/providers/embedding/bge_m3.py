@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from app.core.errors import ConfigurationError
 from app.providers.embedding.lanes import Lanes
-from app.providers.embedding.storable import storable
+from app.providers.embedding.storable import spelt_out, storable
 from app.providers.ports import (
     DimensionMismatch,
     Embeddings,
@@ -164,7 +164,7 @@ class _Loaded:
         directory = _find(name)
         try:
             flag = flag_embedding.BGEM3FlagModel(str(directory), use_fp16=device != "cpu", devices=device)
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
+        except Exception as error:  # torch, transformers and safetensors each have their own
             raise ConfigurationError(f"The model {name} cannot be loaded.") from error
         self._device = device
         self._model = flag.model.to(device).eval()
@@ -181,11 +181,10 @@ class _Loaded:
         self._tokenizer = tokenizer.backend_tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._tokenizer.encode_special_tokens = True  # a literal `<s>` in a text is text
 
     def ids(self, text: str) -> _Ids:
         """Tokens without markers."""
-        ids: list[int] = self._tokenizer.encode(storable(text), add_special_tokens=False).ids
+        ids: list[int] = self._tokenizer.encode(spelt_out(storable(text)), add_special_tokens=False).ids
         return ids
 
     def encode(self, batch: Sequence[_Ids]) -> list[_Result]:

