@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import app.cards.tables
-import app.chat.tables
-import app.index.lexical_tables
-import app.index.tables
-import app.jobs.tables
-import app.people.tables
+from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
+
 from app.db.base import Base
 
 metadata = Base.metadata
+
+
+def index_names() -> set[str]:
+    """Every index that the tables declare, those of primary keys and unique constraints included."""
+    names = {str(index.name) for table in metadata.tables.values() for index in table.indexes}
+    for table in metadata.tables.values():
+        for constraint in table.constraints:
+            if isinstance(constraint, PrimaryKeyConstraint | UniqueConstraint):
+                names.add(str(constraint.name))
+    return names

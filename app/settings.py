@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.chat.settings import AnswerSettings
 from app.core.log import LogFormat
 from app.db.settings import DatabaseSettings
 from app.ingestion.settings import IngestionSettings
@@ -76,6 +77,7 @@ class Settings(
     IngestionSettings,
     RetrievalSettings,
     TransferSettings,
+    AnswerSettings,
     BaseSettings,
 ):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", validate_default=True)

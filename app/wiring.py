@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
+from app.chat.answer import Answering
+from app.chat.turn import Conversations
 from app.core.errors import ConfigurationError
 from app.core.log import get
 from app.db import migrate
 from app.db.lease import lease
 from app.db.session import Database, asyncpg_dsn
+from app.doctor.examine import Doctor, Report
+from app.evaluation.run import Evaluation
 from app.index import queries as index
 from app.ingestion.pipeline import Pipeline
+from app.ingestion.submit import Intake
 from app.people import queries as people
 from app.providers.embedding import build as build_embedder
 from app.providers.ports import Embedder
+from app.providers.registry import ChatProviders
 from app.retrieval.retrieve import Retriever
+from app.schema import index_names
 from app.settings import Settings
 from app.text.segment import Segmenter
+from app.text.sentences import sentences
+from app.transfer.importing import Importer
 
 log = get(__name__)
 
@@ -40,7 +49,14 @@ class Services:
     embedder: Embedder
     segmenter: Segmenter
     retriever: Retriever
+    intake: Intake
     pipeline: Pipeline
+    importer: Importer
+    evaluation: Evaluation
+    providers: ChatProviders
+    answering: Answering
+    conversations: Conversations
+    doctor: Callable[[bool], Awaitable[Report]]
     default_workspace: uuid.UUID
 
 
@@ -101,13 +117,30 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         async with database.unit() as session:
             default = await people.ensure_default_workspace(session)
 
+        intake = Intake(settings.card_max_bytes)
+        providers = ChatProviders(settings, sentences=sentences, terms=segmenter.terms)
+        await providers.open()
+        stack.push_async_callback(providers.close)
+        pipeline = Pipeline(database, embedder, segmenter, settings)
+        retriever = Retriever(database, embedder, segmenter, settings)
+        answering = Answering(retriever, providers, settings)
+        conversations = Conversations(database, answering, providers, settings)
+        stack.push_async_callback(conversations.close)
+        unqueued = Intake(settings.card_max_bytes, queued=False)
         yield Services(
             settings=settings,
             database=database,
             embedder=embedder,
             segmenter=segmenter,
-            retriever=Retriever(database, embedder, segmenter, settings),
-            pipeline=Pipeline(database, embedder, segmenter, settings),
+            retriever=retriever,
+            intake=intake,
+            pipeline=pipeline,
+            importer=Importer(database, intake.submit_many, settings),
+            evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder),
+            providers=providers,
+            answering=answering,
+            conversations=conversations,
+            doctor=Doctor(database, index_names).examine,
             default_workspace=default,
         )
 

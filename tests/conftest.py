@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("MINDCONE_")]:
         del os.environ[name]
     if not SHARED.is_dir() and not hasattr(config, "workerinput"):
-        print(f"\nNOTE: {SHARED} is absent: tests that need its data are SKIPPED.\n")
+        sys.stderr.write(f"\nNOTE: {SHARED} is absent: tests that need its data are SKIPPED.\n")
 
 
 @pytest.fixture(scope="session")

@@ -69,5 +69,3 @@ def test_the_sql_can_be_printed() -> None:
     script = migrate.upgrade_sql()
     assert "CREATE TABLE cards" in script
     assert "CREATE EXTENSION IF NOT EXISTS vector" in script
-
-

@@ -9,11 +9,13 @@ PREFIX = "/api/v1"
 
 def routers() -> list[APIRouter]:
     """Resources under the prefix, in the order of the documentation."""
-    from app.api import cards, doctor, imports, ingestion, jobs, keys, search, workspaces
+    from app.api import ask, cards, conversations, doctor, imports, ingestion, jobs, keys, search, workspaces
 
     return [
         cards.router,
         search.router,
+        ask.router,
+        conversations.router,
         ingestion.router,
         imports.router,
         jobs.router,
@@ -25,6 +27,6 @@ def routers() -> list[APIRouter]:
 
 def root_routers() -> list[APIRouter]:
     """What has its place outside of the prefix."""
-    from app.api import health
+    from app.api import health, openai
 
-    return [health.router]
+    return [health.router, openai.router]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
@@ -219,7 +219,7 @@ def card_shape(card: Card) -> CardShape:
         source=_source_shape(card.source),
         metadata=card.meta,
         ingestion=Ingestion.model_construct(
-            state=card.state, step=card.step, progress=card.progress, error=error, attempts=card.attempts
+            state=cast(State, card.state), step=card.step, progress=card.progress, error=error, attempts=card.attempts
         ),
         trashed_at=card.trashed_at,
     )

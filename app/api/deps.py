@@ -98,13 +98,23 @@ def is_local(request: Request, settings: Settings) -> bool:
     """Whether no web site can be behind a request without a key: neither by a name that points at this
     machine (DNS rebinding) nor by a form that a browser sends without asking.
     """
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    host = _host_of(f"//{request.headers.get('host', '')}")
+    if host is None:
+        return False
     if "." in host and not host.endswith(".localhost") and not _is_address(host):
         return False
     origin = request.headers.get("origin")
     if origin is None or request.method in _SAFE or origin in settings.cors_origins:
         return True
-    return urlsplit(origin).netloc == request.headers.get("host")
+    return origin.partition("://")[2] == request.headers.get("host")
+
+
+def _host_of(url: str) -> str | None:
+    """None for what is no host at all."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return None
 
 
 def _is_address(host: str) -> bool:

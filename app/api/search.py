@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -160,7 +160,7 @@ def filters_of(shape: FiltersShape | None) -> Filters:
 def search_result(evidence: Evidence) -> SearchResult:
     return SearchResult.model_construct(
         query=evidence.query,
-        level=evidence.level.name,
+        level=level_name(evidence.level),
         route=route_shape(evidence.route),
         hits=[hit_shape(hit) for hit in evidence.hits],
         reports=[dict(report) for report in evidence.reports],
@@ -171,13 +171,17 @@ def search_result(evidence: Evidence) -> SearchResult:
     )
 
 
+def level_name(level: Level) -> LevelName:
+    return cast(LevelName, level.name)
+
+
 def route_shape(route: Route) -> RouteShape:
     return RouteShape.model_construct(
-        level=route.level.name,
+        level=level_name(route.level),
         reason=route.reason,
         confidence=route.confidence,
         gates=list(route.gates),
-        escalated_from=route.escalated_from.name if route.escalated_from is not None else None,
+        escalated_from=None if route.escalated_from is None else level_name(route.escalated_from),
     )
 
 

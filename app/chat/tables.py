@@ -19,7 +19,9 @@ class Conversation(Tenant, Created, Base):
 
     workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
     title: Mapped[str | None] = mapped_column(Text)
-    title_by: Mapped[str | None] = mapped_column(Text, comment="user or assistant; the assistant never overrules a user")
+    title_by: Mapped[str | None] = mapped_column(
+        Text, comment="user or assistant; the assistant never overrules a user"
+    )
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
     version: Mapped[int] = mapped_column(server_default="1")
 
@@ -82,4 +84,5 @@ class Message(Tenant, Created, Base):
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     timings_ms: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     beat_at: Mapped[datetime | None] = mapped_column(comment="last sign of life of a streaming answer")
+    stop_requested: Mapped[bool] = mapped_column(server_default=text("false"))
     finished_at: Mapped[datetime | None]

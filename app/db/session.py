@@ -12,7 +12,7 @@ from typing import Any
 
 import asyncpg
 from pgvector.asyncpg import register_vector
-from sqlalchemy import event
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
@@ -113,9 +113,8 @@ class Database:
         Raises PoolExhausted, DatabaseUnavailable.
         """
         with _translated():
-            async with self._sessions() as session:
-                async with session.begin():
-                    yield session
+            async with self._sessions() as session, session.begin():
+                yield session
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
@@ -141,9 +140,9 @@ async def raw(session: AsyncSession) -> Any:
     connection = await session.connection()
     fairy = await connection.get_raw_connection()
     adapted: Any = fairy.dbapi_connection
-    if not adapted._started:
-        # SQLAlchemy opens the transaction with its own first statement.
-        await adapted._start_transaction()
+    if adapted._transaction is None:
+        # SQLAlchemy begins with its own first statement, and only then; ours must be in the same transaction.
+        await session.execute(text("SELECT"))
     return fairy.driver_connection
 
 
@@ -178,6 +177,6 @@ def is_connection_failure(error: BaseException) -> bool:
         return bool(error.connection_invalidated) or state in _GONE or isinstance(error, InterfaceError)
     if isinstance(error, asyncpg.PostgresError):
         return error.sqlstate in _GONE
-    return isinstance(error, OperationalError | asyncpg.InterfaceError | ConnectionError | asyncpg.ConnectionDoesNotExistError)
-
-
+    return isinstance(
+        error, OperationalError | asyncpg.InterfaceError | ConnectionError | asyncpg.ConnectionDoesNotExistError
+    )

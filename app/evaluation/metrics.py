@@ -54,9 +54,7 @@ def paired_bootstrap(ours: Mapping[str, Row], theirs: Mapping[str, Row], draws: 
     result: dict[str, object] = {}
     for name in ("recall@5", "recall@10", "mrr@10"):
         differences = [ours[query][name] - theirs[query][name] for query in queries]
-        means = sorted(
-            sum(generator.choices(differences, k=len(differences))) / len(differences) for _ in range(draws)
-        )
+        means = sorted(sum(generator.choices(differences, k=len(differences))) / len(differences) for _ in range(draws))
         low, high = means[int(draws * 0.025) - 1], means[int(draws * 0.975) - 1]
         result[name] = {
             "diff": round(sum(differences) / len(differences), 4),

@@ -120,7 +120,8 @@ async def insert_chunks(
                 column.append(value)
     rows = await (await raw(session)).fetch(
         """
-        INSERT INTO chunks (workspace_id, id, card_id, ordinal, start, "end", text, heading, tokens, words, grams, terms)
+        INSERT INTO chunks
+            (workspace_id, id, card_id, ordinal, start, "end", text, heading, tokens, words, grams, terms)
         SELECT $1, r.id, r.card_id, r.ordinal, r.start, r.stop, r.text, r.heading, r.tokens, r.words, r.grams,
                r.terms::tsvector
         FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[], $9::int[],

@@ -46,9 +46,7 @@ class Chunk(Tenant, Base):
 
     __tablename__ = "chunks"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"
-        ),
+        ForeignKeyConstraint(["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"),
         UniqueConstraint("workspace_id", "card_id", "ordinal"),
         UniqueConstraint("workspace_id", "doc"),
         Index("ix_chunks_terms", "terms", postgresql_using="gin"),
@@ -72,9 +70,7 @@ class Window(Base):
 
     __tablename__ = "windows"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["workspace_id", "chunk_id"], ["chunks.workspace_id", "chunks.id"], ondelete="CASCADE"
-        ),
+        ForeignKeyConstraint(["workspace_id", "chunk_id"], ["chunks.workspace_id", "chunks.id"], ondelete="CASCADE"),
         Index("ix_windows_text_hash", "workspace_id", "space_id", "text_hash"),
     )
 
@@ -97,9 +93,7 @@ class StagedVector(Base):
 
     __tablename__ = "staged_vectors"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"
-        ),
+        ForeignKeyConstraint(["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"),
     )
 
     workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

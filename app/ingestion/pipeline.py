@@ -53,11 +53,11 @@ class Pipeline:
         self._settings = settings
         self._space_id: int | None = None
 
-    async def ingest(self, workspace_id: uuid.UUID, tasks: Sequence[Task]) -> Outcome:
+    async def ingest(self, workspace_id: uuid.UUID, tasks: Sequence[Task], *, last_attempt: bool = False) -> Outcome:
         """Learn these cards. Those that are done already, gone or changed are passed over.
 
-        Raises ProviderError or Unavailable when it is worth trying again later: the cards are back
-        in the queue by then, and keep what was already embedded.
+        Raises whatever went wrong with all of them: the cards are back in the queue by then (after the
+        `last_attempt`: failed), and keep what was already embedded.
         """
         outcome = Outcome()
         async with self._database.unit() as session:
@@ -69,13 +69,11 @@ class Pipeline:
             vectors = await self._embed(workspace_id, prepared, outcome)
             await self._write(workspace_id, prepared, vectors, outcome)
         except BaseException as error:
-            await self._hand_back(workspace_id, texts, error)
+            await self._hand_back(workspace_id, texts, error, last_attempt)
             raise
         return outcome
 
-    async def _prepare(
-        self, workspace_id: uuid.UUID, texts: Sequence[CardText], outcome: Outcome
-    ) -> list[CardRows]:
+    async def _prepare(self, workspace_id: uuid.UUID, texts: Sequence[CardText], outcome: Outcome) -> list[CardRows]:
         prepared, broken = await asyncio.to_thread(self._prepare_all, texts)
         for text, error in broken:
             # The text itself cannot be worked on; the others of the group can.
@@ -110,7 +108,7 @@ class Pipeline:
                         longest,
                     )
                 )
-            except Exception as error:  # noqa: BLE001  (one bad text must not hold up the rest)
+            except Exception as error:
                 broken.append((text, error))
         return prepared, broken
 
@@ -142,8 +140,11 @@ class Pipeline:
         expected = (len(keys), self._embedder.space.dimension)
         if embeddings.dense.shape != expected:
             raise DimensionMismatch(f"Expected vectors of shape {expected}, got {embeddings.dense.shape}.")
-        sparse = embeddings.sparse or [None] * len(keys)
-        return {key: StoredVector(dense, weights) for key, dense, weights in zip(keys, embeddings.dense, sparse, strict=True)}
+        sparse: Sequence[Mapping[int, float] | None] = embeddings.sparse or [None] * len(keys)
+        return {
+            key: StoredVector(dense, weights)
+            for key, dense, weights in zip(keys, embeddings.dense, sparse, strict=True)
+        }
 
     async def _write(
         self, workspace_id: uuid.UUID, prepared: Sequence[CardRows], vectors: Vectors, outcome: Outcome
@@ -170,16 +171,27 @@ class Pipeline:
             self._space_id = await index.ensure_space(session, self._embedder.space)
         return self._space_id
 
-    async def _hand_back(self, workspace_id: uuid.UUID, texts: Sequence[CardText], error: BaseException) -> None:
+    async def _hand_back(
+        self, workspace_id: uuid.UUID, texts: Sequence[CardText], error: BaseException, last_attempt: bool
+    ) -> None:
         """Cards of a failed group say why they wait; losing the database as well changes nothing."""
         tasks = [Task(text.card_id, text.text_version) for text in texts]
-        code = error.code if isinstance(error, MindConeError) else "interrupted" if not isinstance(error, Exception) else "internal"
-        detail = error.detail if isinstance(error, MindConeError) else "The work was interrupted and will go on."
+        code, detail = _told(error)
+        settle = queries.set_failed if last_attempt and isinstance(error, Exception) else queries.set_waiting
         try:
             async with self._database.unit() as session:
-                await queries.set_waiting(session, workspace_id, tasks, code, detail)
+                await settle(session, workspace_id, tasks, code, detail)
         except (MindConeError, OSError) as second:
             log.warning("hand_back_failed", error=type(second).__name__)
+
+
+def _told(error: BaseException) -> tuple[str, str]:
+    """What people may know of an error."""
+    if isinstance(error, MindConeError):
+        return error.code, error.detail
+    if isinstance(error, Exception):
+        return "internal", f"The work failed unexpectedly ({type(error).__name__})."
+    return "interrupted", "The work was interrupted and will go on."
 
 
 def _recent(cards: Iterable[CardRows], docs: Mapping[uuid.UUID, int]) -> list[LexicalRow]:
@@ -199,5 +211,3 @@ def _by_owner(fresh: Vectors, owners: Mapping[uuid.UUID, uuid.UUID]) -> dict[uui
     for key, vector in fresh.items():
         grouped.setdefault(owners[key], {})[key] = vector
     return grouped
-
-

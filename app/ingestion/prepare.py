@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from app.core.ids import new_id
 from app.index.rows import CardRows, ChunkRow, WindowRow, text_hash
+from app.index.terms import gram_hash, single_hash, word_hash
 from app.ingestion.chunk import Chunk, chunk
 from app.ingestion.windows import windows
-from app.index.terms import gram_hash, single_hash, word_hash
 from app.text.segment import Segmenter, Terms
 
 # A title says what the text is about: its words count twice, as the word stream was measured with.

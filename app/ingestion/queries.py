@@ -38,7 +38,9 @@ async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequ
             Card.trashed_at.is_(None),
             Card.state != "ready",
         )
-        .values(state="working", step="chunk", progress=0.0, attempts=Card.attempts + 1, error_code=None, error_detail=None)
+        .values(
+            state="working", step="chunk", progress=0.0, attempts=Card.attempts + 1, error_code=None, error_detail=None
+        )
         .returning(Card.id, Card.text_version, Card.title, Card.content)
         .execution_options(synchronize_session=False)
     )
@@ -57,9 +59,7 @@ async def set_step(
     )
 
 
-async def lock_current(
-    session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task]
-) -> set[uuid.UUID]:
+async def lock_current(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task]) -> set[uuid.UUID]:
     """Of these cards, those that still have the version that was worked on; they stay as they are until commit.
 
     The fence: whoever changed, trashed or removed a card in the meantime wins. In id order, so that
@@ -130,4 +130,4 @@ async def count_states(session: AsyncSession, workspace_id: uuid.UUID) -> dict[s
         .where(Card.workspace_id == workspace_id, Card.trashed_at.is_(None))
         .group_by(Card.state)
     )
-    return {state: count for state, count in rows}
+    return dict(rows.tuples().all())

@@ -11,5 +11,5 @@ class IngestionSettings(BaseModel):
     fold_rows: int = Field(500, ge=1, description="Recent documents after which a workspace's postings are folded")
     trash_days: int = Field(30, ge=0, description="How long a trashed card can be brought back")
     vector_index_windows: int = Field(
-        60_000, ge=0, description="Vectors in a space above which an HNSW index is built; below it scans are exact"
+        30_000, ge=0, description="Vectors in a space above which an HNSW index is built; below it scans are exact"
     )

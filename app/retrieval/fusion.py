@@ -71,7 +71,9 @@ def rank_cards(candidates: Iterable[Candidate], fusion: Fusion, weight: float, l
     cards = []
     for card_id, found in chunks.items():
         # Under RRF all chunks of a card share its score; the better chunk is still the better evidence.
-        found.sort(key=lambda pair: (-pair[1], -absolute_score(pair[0].cosine or 0.0, pair[0].lexical, weight), pair[0].doc))
+        found.sort(
+            key=lambda pair: (-pair[1], -absolute_score(pair[0].cosine or 0.0, pair[0].lexical, weight), pair[0].doc)
+        )
         cards.append(Scored(card_id, found[0][1], found))
     cards.sort(key=lambda card: (-card.score, card.card_id))
     return cards[:limit]

@@ -20,7 +20,9 @@ log = get(__name__)
 
 
 class Retriever:
-    def __init__(self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings) -> None:
+    def __init__(
+        self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings
+    ) -> None:
         self._database = database
         self._search = SearchLevel(database, embedder, segmenter, settings)
 

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from app.transfer.encoding import clean
 
@@ -101,7 +101,9 @@ class _Reading:
         self._spend(0)
         if isinstance(node, yaml.SequenceNode):
             return [self._value(item, depth + 1, as_written) for item in node.value]
-        return self.mapping(node, depth)
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, depth)
+        raise FrontmatterUnreadable("neither scalar, list nor mapping")
 
     def _scalar(self, node: yaml.ScalarNode, as_written: bool) -> Json:
         text: str = node.value

@@ -340,6 +340,23 @@ def upgrade() -> None:
     )
     op.create_index("ix_chunks_terms", "chunks", ["terms"], unique=False, postgresql_using="gin")
     op.create_table(
+        "imported_files",
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("job_id", sa.Uuid(), nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("card_id", sa.Uuid(), nullable=True),
+        sa.Column("code", sa.Text(), nullable=True),
+        sa.Column("detail", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["workspace_id", "job_id"],
+            ["jobs.workspace_id", "jobs.id"],
+            name=op.f("fk_imported_files_workspace_id_job_id_jobs"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("workspace_id", "job_id", "path", name=op.f("pk_imported_files")),
+    )
+    op.create_table(
         "staged_vectors",
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("card_id", sa.Uuid(), nullable=False),
@@ -380,6 +397,7 @@ def upgrade() -> None:
         sa.Column(
             "beat_at", sa.DateTime(timezone=True), nullable=True, comment="last sign of life of a streaming answer"
         ),
+        sa.Column("stop_requested", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -444,6 +462,7 @@ def downgrade() -> None:
     op.drop_index("ix_messages_conversation_id", table_name="messages")
     op.drop_table("messages")
     op.drop_table("staged_vectors")
+    op.drop_table("imported_files")
     op.drop_index("ix_chunks_terms", table_name="chunks", postgresql_using="gin")
     op.drop_table("chunks")
     op.drop_index("uq_card_revisions_n", table_name="card_revisions")

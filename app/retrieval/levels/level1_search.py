@@ -77,7 +77,9 @@ class LexicalScores:
 
 
 class SearchLevel:
-    def __init__(self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings) -> None:
+    def __init__(
+        self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings
+    ) -> None:
         self._database = database
         self._embedder = embedder
         self._segmenter = segmenter
@@ -94,7 +96,9 @@ class SearchLevel:
             async with self._database.read() as session:
                 space = await queries.find_space(session)
                 allowed = (
-                    await queries.list_allowed_docs(session, workspace_id, question.filters) if question.filters else None
+                    await queries.list_allowed_docs(session, workspace_id, question.filters)
+                    if question.filters
+                    else None
                 )
                 lexical = await self._lexical(session, workspace_id, question.query, allowed, degraded)
                 stale = await queries.count_stale_cards(session, workspace_id)
@@ -105,10 +109,14 @@ class SearchLevel:
         finally:
             embedding.cancel()
         if space is None:
-            return Evidence(question.query, route, (), nothing_relevant=True, degraded=degraded, timings_ms=clock.timings_ms)
+            return Evidence(
+                question.query, route, (), nothing_relevant=True, degraded=degraded, timings_ms=clock.timings_ms
+            )
         if vectors is None and fusion in ("absolute", "dense"):
             fusion = "rrf"
-        approximate = large and space.indexed and (allowed is None or len(allowed) > self._settings.exact_scan_windows // 8)
+        approximate = (
+            large and space.indexed and (allowed is None or len(allowed) > self._settings.exact_scan_windows // 8)
+        )
         request = queries.PoolRequest(
             space=space,
             dense=None if vectors is None else vectors.dense[0],
@@ -125,9 +133,7 @@ class SearchLevel:
         async with self._database.read() as session:
             pool = await queries.list_pool(session, workspace_id, request)
             clock.lap("recall")
-            scored = rank_cards(
-                candidates(pool, lexical), fusion, self._settings.lexical_weight, question.limit
-            )
+            scored = rank_cards(candidates(pool, lexical), fusion, self._settings.lexical_weight, question.limit)
             wanted = [found.chunk_id for card in scored for found, _ in card.chunks[: self._settings.evidence_spans]]
             texts = {row["chunk_id"]: row for row in await queries.list_chunks(session, workspace_id, wanted)}
         hits = [self._hit(rank, card, texts, question) for rank, card in enumerate(scored, 1)]
@@ -170,11 +176,7 @@ class SearchLevel:
         if hits.totals.docs:
             return LexicalScores.from_postings(hits, allowed, depth)
         literal = self._segmenter.tsquery(query)
-        rows = (
-            await queries.list_by_words(session, workspace_id, literal, depth, allowed)
-            if literal
-            else []
-        )
+        rows = await queries.list_by_words(session, workspace_id, literal, depth, allowed) if literal else []
         if rows:
             degraded.append("lexical_index_rebuilding")
         return LexicalScores.from_rows(rows)
@@ -202,7 +204,9 @@ class SearchLevel:
             rank=rank,
             score=round(card.score, 6),
             card=CardRef(first["card_id"], first["title"], first["external_id"], first["created_at"], first["tags"]),
-            snippet=snippet(first["text"], best.start - first["start"], best.end - first["start"], self._settings.snippet_chars),
+            snippet=snippet(
+                first["text"], best.start - first["start"], best.end - first["start"], self._settings.snippet_chars
+            ),
             evidence=spans,
             ranks=best.ranks,
             explain=(

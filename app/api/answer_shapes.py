@@ -1,0 +1,220 @@
+"""What an answer looks like on the wire, whole or as a stream of events."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.api.search import (
+    FiltersShape,
+    HitShape,
+    LevelChoice,
+    QueryText,
+    RouteShape,
+    filters_of,
+    hit_shape,
+    level_of,
+    route_shape,
+)
+from app.api.sse import Event
+from app.api.text_types import Line, Shape
+from app.chat.answer import Answer, AnswerEvent, Ask, Routed, Token
+from app.chat.citations import Citation
+from app.chat.turn import Failed, Started, TurnEvent
+from app.providers.ports import Usage
+
+
+class AnswerBody(Shape):
+    """What every question may say besides its text."""
+
+    level: LevelChoice = "auto"
+    limit: int | None = Field(None, ge=1, le=50)
+    filters: FiltersShape | None = None
+    provider: Line | None = Field(None, max_length=100)
+    model: Line | None = Field(None, max_length=200)
+    stream: bool = False
+
+
+class AskBody(AnswerBody):
+    model_config = ConfigDict(json_schema_extra={"example": {"query": "What did we decide about the supplier?"}})
+
+    query: QueryText
+
+
+class TurnBody(AnswerBody):
+    model_config = ConfigDict(json_schema_extra={"example": {"content": "And who said so?"}})
+
+    content: QueryText
+    branch_id: uuid.UUID | None = None
+
+
+class CitationShape(BaseModel):
+    """`start` and `end` are offsets into the card's content."""
+
+    marker: str
+    kind: str
+    id: uuid.UUID
+    chunk_id: uuid.UUID | None
+    quote: str
+    start: int | None
+    end: int | None
+
+
+class UsageShape(BaseModel):
+    """Tokens as the provider counted them, or estimated."""
+
+    input_tokens: int
+    output_tokens: int
+    estimated: bool
+
+
+class AnswerShape(BaseModel):
+    """`status` complete: the model came to its own end."""
+
+    answer: str
+    status: str
+    stop_reason: str
+    citations: Sequence[CitationShape]
+    removed_citations: int
+    route: RouteShape
+    hits: Sequence[HitShape]
+    degraded: Sequence[str]
+    nothing_relevant: bool
+    ledger: dict[str, Any]
+    usage: UsageShape
+    provider: str
+    model: str
+    timings_ms: dict[str, float]
+
+
+class TurnShape(AnswerShape):
+    conversation_id: uuid.UUID
+    branch_id: uuid.UUID
+    user_message_id: uuid.UUID
+    message_id: uuid.UUID
+
+
+def ask_of(body: AnswerBody, query: str) -> Ask:
+    return Ask(
+        query=query,
+        level=level_of(body.level),
+        limit=body.limit,
+        filters=filters_of(body.filters),
+        provider=body.provider,
+        model=body.model,
+    )
+
+
+def answer_shape(answer: Answer) -> AnswerShape:
+    return AnswerShape.model_construct(**_answer_fields(answer))
+
+
+def turn_shape(started: Started, answer: Answer) -> TurnShape:
+    return TurnShape.model_construct(**_answer_fields(answer), **_ids(started))
+
+
+def _answer_fields(answer: Answer) -> dict[str, Any]:
+    ledger = answer.ledger
+    return {
+        "answer": answer.text,
+        "status": "complete" if answer.complete else "interrupted",
+        "stop_reason": answer.stop_reason,
+        "citations": [_citation(citation) for citation in answer.citations],
+        "removed_citations": answer.removed_citations,
+        "route": route_shape(answer.evidence.route),
+        "hits": [hit_shape(hit) for hit in answer.evidence.hits],
+        "degraded": list(answer.evidence.degraded),
+        "nothing_relevant": answer.evidence.nothing_relevant,
+        "ledger": {
+            "total_tokens": ledger.total_tokens,
+            "window_tokens": ledger.window_tokens,
+            "buckets": ledger.buckets,
+        },
+        "usage": usage_shape(answer.usage),
+        "provider": answer.provider,
+        "model": answer.model,
+        "timings_ms": answer.timings_ms,
+    }
+
+
+def usage_shape(usage: Usage) -> UsageShape:
+    return UsageShape.model_construct(
+        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, estimated=usage.estimated
+    )
+
+
+def _citation(citation: Citation) -> CitationShape:
+    return CitationShape.model_construct(
+        marker=citation.marker,
+        kind=citation.kind,
+        id=citation.id,
+        chunk_id=citation.chunk_id,
+        quote=citation.quote,
+        start=citation.start,
+        end=citation.end,
+    )
+
+
+def _ids(started: Started) -> dict[str, Any]:
+    return {
+        "conversation_id": started.conversation_id,
+        "branch_id": started.branch_id,
+        "user_message_id": started.user_message_id,
+        "message_id": started.message_id,
+    }
+
+
+# ------------------------------------------------------------------------------------- as a stream
+
+
+async def ask_events(events: AsyncIterator[AnswerEvent]) -> AsyncIterator[Event]:
+    """The stream of `/ask`: started, route, hits, tokens, citations, finished."""
+    yield Event("started", {})
+    async for event in events:
+        for told in answer_events(event):
+            yield told
+
+
+async def turn_events(events: AsyncIterator[tuple[int, TurnEvent]]) -> AsyncIterator[Event]:
+    """The stream of a turn; each event's `id` is its number, to go on from after a break."""
+    started: Started | None = None
+    async for number, event in events:
+        if isinstance(event, Started):
+            started = event
+            yield Event("started", _plain(_ids(event)), str(number))
+        elif isinstance(event, Failed):
+            yield Event("failed", {"code": event.code, "detail": event.detail, "status": event.status}, str(number))
+        else:
+            for told in answer_events(event, started, str(number)):
+                yield told
+
+
+def answer_events(event: AnswerEvent, started: Started | None = None, number: str | None = None) -> list[Event]:
+    """One event of the answer step, as what a client is told."""
+    if isinstance(event, Token):
+        return [Event("token", {"text": event.text}, number)]
+    if isinstance(event, Routed):
+        evidence = event.evidence
+        return [
+            Event("route", route_shape(evidence.route).model_dump(mode="json"), number),
+            Event(
+                "hits",
+                {
+                    "hits": [hit_shape(hit).model_dump(mode="json") for hit in evidence.hits],
+                    "degraded": list(evidence.degraded),
+                },
+                number,
+            ),
+        ]
+    shape = turn_shape(started, event) if started else answer_shape(event)
+    return [
+        *(Event("citation", citation.model_dump(mode="json"), number) for citation in shape.citations),
+        Event("finished", shape.model_dump(mode="json"), number),
+    ]
+
+
+def _plain(fields: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in fields.items()}

@@ -1,0 +1,282 @@
+"""Conversations over HTTP: their turns, messages and branches."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import BaseModel
+
+from app.api.answer_shapes import TurnBody, TurnShape, ask_of, turn_events, turn_shape
+from app.api.deps import Chatter, Reader, ReadSession, Wired, WriteSession
+from app.api.etag import IfMatch, etag, expected_version
+from app.api.idempotency import RecordedRoute
+from app.api.pages import Cursor, Limit, Page, decode_number, decode_position, encode, encode_position
+from app.api.search import check_query
+from app.api.sse import Event, EventStream
+from app.api.text_types import Shape, Title
+from app.chat import queries
+from app.chat.answer import Answer
+from app.chat.running import Run
+from app.chat.tables import Conversation, Message
+from app.chat.turn import Failed, Started, TurnEvent
+from app.core.errors import MindConeError
+
+router = APIRouter(tags=["conversations"], route_class=RecordedRoute)
+
+
+class TurnFailed(MindConeError):
+    """The answer could not be finished; what was said so far is stored."""
+
+    code = "turn_failed"
+
+
+class ConversationBody(Shape):
+    title: Title | None = None
+
+
+class ConversationShape(BaseModel):
+    id: uuid.UUID
+    title: str | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class BranchShape(BaseModel):
+    id: uuid.UUID
+    parent_message_id: uuid.UUID | None
+    profile: str | None
+    label: str | None
+    depth: int
+    messages: int
+    created_at: datetime
+
+
+class TreeShape(BaseModel):
+    conversation_id: uuid.UUID
+    branches: Sequence[BranchShape]
+
+
+class MessageShape(BaseModel):
+    """`status` of an answer: streaming, complete, interrupted (partial, kept) or failed."""
+
+    id: uuid.UUID
+    branch_id: uuid.UUID
+    parent_id: uuid.UUID | None
+    ordinal: int
+    role: str
+    content: str
+    status: str
+    error_code: str | None
+    provider: str | None
+    model: str | None
+    route: dict[str, Any] | None
+    citations: Sequence[Any] | None
+    ledger: dict[str, Any] | None
+    usage: dict[str, Any] | None
+    timings_ms: dict[str, Any] | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+@router.post("/conversations", status_code=201)
+async def create_conversation(
+    principal: Chatter, session: WriteSession, response: Response, body: ConversationBody | None = None
+) -> ConversationShape:
+    """Begin a conversation; without a title the first question gives it one."""
+    made = await queries.insert_conversation(session, principal.workspace_id, body.title if body else None)
+    response.headers["ETag"] = etag(made.version)
+    response.headers["Location"] = f"/api/v1/conversations/{made.id}"
+    return conversation_shape(made)
+
+
+@router.get("/conversations")
+async def list_conversations(
+    principal: Reader, session: ReadSession, limit: Limit = 50, cursor: Cursor = None
+) -> Page[ConversationShape]:
+    """Most recently used first."""
+    found = await queries.list_conversations(session, principal.workspace_id, decode_position(cursor), limit + 1)
+    more = len(found) > limit
+    last = found[limit - 1] if more else None
+    return Page[ConversationShape](
+        items=[conversation_shape(one) for one in found[:limit]],
+        next_cursor=encode_position((last.updated_at, last.id)) if last else None,
+    )
+
+
+@router.get("/conversations/{conversation_id}")
+async def get_conversation(
+    principal: Reader, session: ReadSession, conversation_id: uuid.UUID, response: Response
+) -> ConversationShape:
+    found = await queries.get_conversation(session, principal.workspace_id, conversation_id)
+    response.headers["ETag"] = etag(found.version)
+    return conversation_shape(found)
+
+
+@router.patch("/conversations/{conversation_id}")
+async def update_conversation(
+    principal: Chatter,
+    session: WriteSession,
+    conversation_id: uuid.UUID,
+    body: ConversationBody,
+    response: Response,
+    if_match: IfMatch = None,
+) -> ConversationShape:
+    """Give it a title, which nothing overrules; null takes the title away."""
+    if "title" in body.model_fields_set:
+        found = await queries.rename_conversation(
+            session, principal.workspace_id, conversation_id, body.title, expected_version(if_match)
+        )
+    else:
+        found = await queries.get_conversation(session, principal.workspace_id, conversation_id)
+    response.headers["ETag"] = etag(found.version)
+    return conversation_shape(found)
+
+
+@router.delete("/conversations/{conversation_id}", status_code=204)
+async def delete_conversation(
+    principal: Chatter, session: WriteSession, conversation_id: uuid.UUID, if_match: IfMatch = None
+) -> None:
+    """With all its branches and messages."""
+    await queries.delete_conversation(session, principal.workspace_id, conversation_id, expected_version(if_match))
+
+
+@router.get("/conversations/{conversation_id}/tree")
+async def get_tree(principal: Reader, session: ReadSession, conversation_id: uuid.UUID) -> TreeShape:
+    """The conversation's branches, oldest first."""
+    await queries.get_conversation(session, principal.workspace_id, conversation_id)
+    branches = await queries.list_branches(session, principal.workspace_id, conversation_id)
+    return TreeShape(
+        conversation_id=conversation_id,
+        branches=[
+            BranchShape.model_construct(
+                id=branch.id,
+                parent_message_id=branch.parent_message_id,
+                profile=branch.profile,
+                label=branch.label,
+                depth=branch.depth,
+                messages=count,
+                created_at=branch.created_at,
+            )
+            for branch, count in branches
+        ],
+    )
+
+
+@router.get("/conversations/{conversation_id}/messages")
+async def list_messages(
+    principal: Reader,
+    session: ReadSession,
+    conversation_id: uuid.UUID,
+    branch_id: Annotated[uuid.UUID | None, Query(description="The first branch when left out")] = None,
+    limit: Limit = 200,
+    cursor: Cursor = None,
+) -> Page[MessageShape]:
+    """Messages of a branch in their order."""
+    after = decode_number(cursor) or 0
+    found = await queries.list_messages(session, principal.workspace_id, conversation_id, branch_id, after, limit + 1)
+    more = len(found) > limit
+    return Page[MessageShape](
+        items=[message_shape(one) for one in found[:limit]],
+        next_cursor=encode(found[limit - 1].ordinal) if more else None,
+    )
+
+
+@router.post(
+    "/conversations/{conversation_id}/turns",
+    response_model=TurnShape,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def create_turn(
+    principal: Chatter, services: Wired, conversation_id: uuid.UUID, body: TurnBody, request: Request
+) -> TurnShape | Response:
+    """Say something and get an answer. The question is stored before anything else happens.
+
+    With `stream`: server-sent events. A client that goes away can come back by `GET /turns/{message_id}/events`;
+    a turn that nobody listens to for a while is interrupted, and keeps what was said.
+    """
+    check_query(body.content, services.settings.query_max_bytes)
+    run = await services.conversations.take_turn(
+        principal.workspace_id, conversation_id, body.branch_id, ask_of(body, body.content)
+    )
+    if body.stream:
+        return EventStream(request, turn_events(run.follow()))
+    return await _collected(run)
+
+
+@router.post("/turns/{message_id}/stop", status_code=202)
+async def stop_turn(principal: Chatter, services: Wired, message_id: uuid.UUID) -> Response:
+    """End an answer now; what was said is kept. One that has ended stays as it is."""
+    await services.conversations.stop(principal.workspace_id, message_id)
+    return Response(status_code=202)
+
+
+@router.get("/turns/{message_id}/events", responses={200: {"content": {"text/event-stream": {}}}})
+async def follow_turn(
+    principal: Reader,
+    services: Wired,
+    message_id: uuid.UUID,
+    request: Request,
+    last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+) -> Response:
+    """Listen to a turn again, from its beginning or from after `Last-Event-ID`."""
+    run = await services.conversations.find_run(principal.workspace_id, message_id)
+    if run is None:
+        return EventStream(request, _watched(services.conversations.watch(principal.workspace_id, message_id)))
+    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
+    return EventStream(request, turn_events(run.follow(after)))
+
+
+async def _collected(run: Run[TurnEvent]) -> TurnShape:
+    started: Started | None = None
+    async for _, event in run.follow():
+        if isinstance(event, Started):
+            started = event
+        elif isinstance(event, Failed):
+            raise TurnFailed(
+                event.detail,
+                reason=event.code,
+                message_status=event.status,
+                **({"message_id": str(started.message_id)} if started else {}),
+            )
+        elif isinstance(event, Answer) and started is not None:
+            return turn_shape(started, event)
+    raise TurnFailed
+
+
+async def _watched(messages: AsyncIterator[Message]) -> AsyncIterator[Event]:
+    """A turn as the database tells it: what is new of the text, then its end."""
+    said = ""
+    async for message in messages:
+        if not said:
+            yield Event(
+                "started",
+                {
+                    "conversation_id": str(message.conversation_id),
+                    "branch_id": str(message.branch_id),
+                    "user_message_id": str(message.parent_id),
+                    "message_id": str(message.id),
+                },
+            )
+        if message.content.startswith(said) and len(message.content) > len(said):
+            yield Event("token", {"text": message.content[len(said) :]})
+        said = message.content or said
+        if message.status == "failed" or (message.status == "interrupted" and message.route is None):
+            yield Event("failed", {"code": message.error_code, "status": message.status})
+        elif message.status != "streaming":
+            shape = message_shape(message).model_dump(mode="json")
+            yield Event("finished", {**shape, "answer": message.content, "message_id": str(message.id)})
+
+
+def conversation_shape(row: Conversation) -> ConversationShape:
+    return ConversationShape.model_construct(
+        id=row.id, title=row.title, created_at=row.created_at, updated_at=row.updated_at, version=row.version
+    )
+
+
+def message_shape(row: Message) -> MessageShape:
+    return MessageShape.model_construct(**{name: getattr(row, name) for name in MessageShape.model_fields})

@@ -1,0 +1,314 @@
+"""Statements about conversations and messages."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, text, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.chat.tables import Branch, Conversation, Message
+from app.core.clock import now
+from app.core.errors import NotFound, VersionMismatch
+from app.core.ids import new_id
+
+
+class ConversationNotFound(NotFound):
+    """There is no such conversation here."""
+
+
+class BranchNotFound(NotFound):
+    """There is no such branch in this conversation."""
+
+
+class MessageNotFound(NotFound):
+    """There is no such message here."""
+
+
+# ------------------------------------------------------------------------------- conversations
+
+
+async def insert_conversation(session: AsyncSession, workspace_id: uuid.UUID, title: str | None) -> Conversation:
+    """A conversation with its first branch."""
+    conversation = Conversation(
+        workspace_id=workspace_id,
+        id=new_id(),
+        title=title,
+        title_by="user" if title else None,
+        created_at=now(),
+        updated_at=now(),
+        version=1,
+    )
+    session.add(conversation)
+    await session.flush()
+    session.add(Branch(workspace_id=workspace_id, id=new_id(), conversation_id=conversation.id, depth=0))
+    await session.flush()
+    return conversation
+
+
+async def get_conversation(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, *, lock: bool = False
+) -> Conversation:
+    """Raises ConversationNotFound."""
+    wanted = select(Conversation).where(Conversation.workspace_id == workspace_id, Conversation.id == conversation_id)
+    found = (await session.scalars(wanted.with_for_update() if lock else wanted)).one_or_none()
+    if found is None:
+        raise ConversationNotFound
+    return found
+
+
+async def list_conversations(
+    session: AsyncSession, workspace_id: uuid.UUID, after: tuple[datetime, uuid.UUID] | None, limit: int
+) -> Sequence[Conversation]:
+    """Most recently used first; `after` is the place of the last one of the page before."""
+    wanted = select(Conversation).where(Conversation.workspace_id == workspace_id)
+    if after is not None:
+        wanted = wanted.where(tuple_(Conversation.updated_at, Conversation.id) < after)
+    wanted = wanted.order_by(Conversation.updated_at.desc(), Conversation.id.desc()).limit(limit)
+    return (await session.scalars(wanted)).all()
+
+
+async def rename_conversation(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    conversation_id: uuid.UUID,
+    title: str | None,
+    expected_version: int | None,
+) -> Conversation:
+    """A user's title, which nothing overrules. Raises ConversationNotFound, VersionMismatch."""
+    conversation = await get_conversation(session, workspace_id, conversation_id, lock=True)
+    if expected_version is not None and conversation.version != expected_version:
+        raise VersionMismatch(version=conversation.version)
+    conversation.title = title
+    conversation.title_by = "user" if title else None
+    conversation.version += 1
+    await session.flush()
+    return conversation
+
+
+async def delete_conversation(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, expected_version: int | None
+) -> None:
+    """With all its branches and messages. Raises ConversationNotFound, VersionMismatch."""
+    conversation = await get_conversation(session, workspace_id, conversation_id, lock=True)
+    if expected_version is not None and conversation.version != expected_version:
+        raise VersionMismatch(version=conversation.version)
+    await session.delete(conversation)
+
+
+async def set_first_title(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, title: str
+) -> None:
+    """The assistant's title, where nobody has given one."""
+    await session.execute(
+        update(Conversation)
+        .where(
+            Conversation.workspace_id == workspace_id,
+            Conversation.id == conversation_id,
+            Conversation.title.is_(None),
+            Conversation.title_by.is_distinct_from("user"),
+        )
+        .values(title=title, title_by="assistant")
+    )
+
+
+# ------------------------------------------------------------------------------------ branches
+
+
+async def list_branches(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID
+) -> list[tuple[Branch, int]]:
+    """Branches with their number of messages, oldest first."""
+    rows = await session.execute(
+        select(Branch, func.count(Message.id))
+        .outerjoin(
+            Message,
+            (Message.workspace_id == Branch.workspace_id) & (Message.branch_id == Branch.id),
+        )
+        .where(Branch.workspace_id == workspace_id, Branch.conversation_id == conversation_id)
+        .group_by(Branch.workspace_id, Branch.id)
+        .order_by(Branch.id)
+    )
+    return [(branch, count) for branch, count in rows]
+
+
+async def lock_branch(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, branch_id: uuid.UUID | None
+) -> Branch:
+    """The branch (the first one when none is named), held until commit: appends take turns.
+
+    Raises ConversationNotFound, BranchNotFound.
+    """
+    wanted = select(Branch).where(Branch.workspace_id == workspace_id, Branch.conversation_id == conversation_id)
+    if branch_id is not None:
+        wanted = wanted.where(Branch.id == branch_id)
+    found = (await session.scalars(wanted.order_by(Branch.id).limit(1).with_for_update())).one_or_none()
+    if found is None:
+        await get_conversation(session, workspace_id, conversation_id)
+        raise BranchNotFound
+    return found
+
+
+# ------------------------------------------------------------------------------------ messages
+
+
+async def append_turn(
+    session: AsyncSession, branch: Branch, content: str, provider: str | None, model: str | None
+) -> tuple[Message, Message]:
+    """The user's message and an empty, streaming answer after it. The branch must be locked."""
+    at = now()
+    last = (
+        await session.execute(
+            select(Message.id, Message.ordinal)
+            .where(Message.workspace_id == branch.workspace_id, Message.branch_id == branch.id)
+            .order_by(Message.ordinal.desc())
+            .limit(1)
+        )
+    ).one_or_none()
+    parent, ordinal = (last.id, last.ordinal) if last else (branch.parent_message_id, 0)
+    asked = Message(
+        workspace_id=branch.workspace_id,
+        id=new_id(),
+        conversation_id=branch.conversation_id,
+        branch_id=branch.id,
+        parent_id=parent,
+        ordinal=ordinal + 1,
+        role="user",
+        content=content,
+        status="complete",
+        created_at=at,
+        finished_at=at,
+    )
+    answer = Message(
+        workspace_id=branch.workspace_id,
+        id=new_id(),
+        conversation_id=branch.conversation_id,
+        branch_id=branch.id,
+        parent_id=asked.id,
+        ordinal=ordinal + 2,
+        role="assistant",
+        content="",
+        status="streaming",
+        provider=provider,
+        model=model,
+        created_at=at,
+        beat_at=at,
+    )
+    session.add_all([asked, answer])
+    await session.execute(
+        update(Conversation)
+        .where(Conversation.workspace_id == branch.workspace_id, Conversation.id == branch.conversation_id)
+        .values(updated_at=at)
+    )
+    await session.flush()
+    return asked, answer
+
+
+async def list_messages(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    conversation_id: uuid.UUID,
+    branch_id: uuid.UUID | None = None,
+    after: int = 0,
+    limit: int | None = None,
+) -> Sequence[Message]:
+    """Messages of a branch (the first one when none is named) in their order, those after ordinal `after`.
+
+    Raises ConversationNotFound, BranchNotFound.
+    """
+    wanted = select(Branch.id).where(Branch.workspace_id == workspace_id, Branch.conversation_id == conversation_id)
+    if branch_id is not None:
+        wanted = wanted.where(Branch.id == branch_id)
+    found = (await session.scalars(wanted.order_by(Branch.id).limit(1))).one_or_none()
+    if found is None:
+        await get_conversation(session, workspace_id, conversation_id)
+        raise BranchNotFound
+    messages = (
+        select(Message)
+        .where(Message.workspace_id == workspace_id, Message.branch_id == found, Message.ordinal > after)
+        .order_by(Message.ordinal)
+    )
+    return (await session.scalars(messages.limit(limit) if limit else messages)).all()
+
+
+async def list_history(
+    session: AsyncSession, workspace_id: uuid.UUID, branch_id: uuid.UUID, before: int, limit: int
+) -> Sequence[Message]:
+    """The newest finished messages of a branch before an ordinal, oldest first. Failed answers are no history."""
+    rows = (
+        await session.scalars(
+            select(Message)
+            .where(
+                Message.workspace_id == workspace_id,
+                Message.branch_id == branch_id,
+                Message.ordinal < before,
+                Message.status.in_(("complete", "interrupted")),
+                Message.content != "",
+            )
+            .order_by(Message.ordinal.desc())
+            .limit(limit)
+        )
+    ).all()
+    return rows[::-1]
+
+
+async def get_message(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID) -> Message:
+    """Raises MessageNotFound."""
+    found = (
+        await session.scalars(select(Message).where(Message.workspace_id == workspace_id, Message.id == message_id))
+    ).one_or_none()
+    if found is None:
+        raise MessageNotFound
+    return found
+
+
+async def save_beat(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID, content: str) -> bool:
+    """Keep what an answer has said so far. Says whether it may go on: not when somebody has ended it."""
+    saved = await session.execute(
+        update(Message)
+        .where(Message.workspace_id == workspace_id, Message.id == message_id, Message.status == "streaming")
+        .values(content=content, beat_at=now())
+        .returning(Message.stop_requested)
+        .execution_options(synchronize_session=False)
+    )
+    stop_requested = saved.scalar_one_or_none()
+    return stop_requested is False
+
+
+async def finish_message(
+    session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID, values: dict[str, Any]
+) -> bool:
+    """Give a streaming answer its end. Says whether it was still streaming: an end is final."""
+    saved = await session.execute(
+        update(Message)
+        .where(Message.workspace_id == workspace_id, Message.id == message_id, Message.status == "streaming")
+        .values(**values, finished_at=now())
+        .returning(Message.id)
+        .execution_options(synchronize_session=False)
+    )
+    return saved.scalar_one_or_none() is not None
+
+
+async def request_stop(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID) -> None:
+    """Ask whichever process runs this answer to end it."""
+    await session.execute(
+        update(Message)
+        .where(Message.workspace_id == workspace_id, Message.id == message_id, Message.status == "streaming")
+        .values(stop_requested=True)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def interrupt_stale(session: AsyncSession, silent_seconds: float) -> int:
+    """Answers whose process died keep what they have and are said to be interrupted."""
+    ended = await session.execute(
+        text(
+            "UPDATE messages SET status = 'interrupted', error_code = 'process_lost', finished_at = now() "
+            "WHERE status = 'streaming' AND beat_at < now() - make_interval(secs => :seconds)"
+        ),
+        {"seconds": silent_seconds},
+    )
+    return int(getattr(ended, "rowcount", 0))

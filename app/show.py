@@ -1,0 +1,67 @@
+"""How the command line prints what was found. Knows nothing of how it was found."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from app.chat.answer import Answer
+from app.doctor.examine import Report
+from app.retrieval.types import Evidence
+
+
+def evidence(out: Console, found: Evidence) -> None:
+    """Hits with the passage that made them hits."""
+    route = found.route
+    spent = found.timings_ms.get("total", 0.0)
+    out.print(f"[dim]level {route.level.name} ({route.reason}), {spent:.0f} ms[/dim]")
+    for flag in found.degraded:
+        out.print(f"[yellow]degraded[/yellow]: {flag}")
+    if not found.hits:
+        out.print("Nothing found.")
+    for hit in found.hits:
+        legs = " ".join(f"{leg} {rank}" for leg, rank in hit.ranks.items() if rank is not None)
+        out.print(f"[bold]{hit.rank}. {escape(hit.card.title)}[/bold]  [dim]{hit.score:.3f}  {legs}[/dim]")
+        out.print(f"   {escape(hit.snippet)}", highlight=False)
+
+
+def sources(out: Console, answer: Answer) -> None:
+    """What the answer's markers point to, the path that found it, and what it cost."""
+    titles = {hit.card.id: hit for hit in answer.evidence.hits}
+    for citation in answer.citations:
+        hit = titles.get(citation.id)
+        place = "" if citation.start is None else f" {citation.start}-{citation.end}"
+        title = escape(hit.card.title if hit else str(citation.id))
+        out.print(f"  [cyan]\\[{citation.marker}][/cyan] {title}[dim]{place}[/dim]")
+        if hit:
+            legs = ", ".join(f"{leg} rank {rank}" for leg, rank in hit.ranks.items() if rank is not None)
+            out.print(f"      [dim]path: question → {legs} → card (score {hit.score:.3f})[/dim]", highlight=False)
+    route, usage = answer.evidence.route, answer.usage
+    for flag in answer.evidence.degraded:
+        out.print(f"  [yellow]degraded[/yellow]: {flag}")
+    out.print(
+        f"  [dim]level {route.level.name} ({route.reason}) · {answer.provider}/{answer.model} · "
+        f"{answer.ledger.total_tokens} prompt tokens of {answer.ledger.window_tokens} · "
+        f"{usage.output_tokens} answer tokens · {answer.timings_ms['total']:.0f} ms[/dim]\n",
+        highlight=False,
+    )
+
+
+def report(out: Console, found: Report) -> None:
+    """The examination as a table; what is wrong stands out."""
+    server = found.checks["server"]
+    out.print(
+        f"PostgreSQL {server['postgres']}, pgvector {server['pgvector']}, "
+        f"schema {found.checks['schema']['current']}, "
+        f"{server['connections']} of {server['max_connections']} connections, "
+        f"{server['jobs_queued']} jobs queued, {server['jobs_failed']} failed",
+        highlight=False,
+    )
+    table = Table("invariant", "count")
+    for name, count in found.invariants.items():
+        table.add_row(name, f"[red]{count}[/red]" if count else "0")
+    out.print(table)
+    for name, value in found.checks.get("problems", {}).items():
+        out.print(f"[red]problem[/red] {name}: {escape(str(value))}")
+    out.print("[green]healthy[/green]" if found.ok else "[red]not healthy[/red]")

@@ -1,0 +1,151 @@
+"""The process that works the queue: job names and their handlers, and what is done every so often.
+
+A door like the API: it thinks nothing, it calls the faculties.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.chat import queries as chat
+from app.core.errors import NotFound
+from app.core.log import get
+from app.index import folding, vector_index
+from app.ingestion import queries as ingestion
+from app.ingestion.queries import Task
+from app.ingestion.submit import INGEST
+from app.jobs.job import Handler, JobContext
+from app.jobs.run import run_until_idle, run_worker
+from app.jobs.schedule import Periodic
+from app.settings import Settings
+from app.transfer import queries as transfer
+from app.transfer.importing import FileReport
+from app.wiring import Services, open_services
+
+log = get(__name__)
+
+IMPORT = "import"
+UPLOADS = "uploads"
+UNTIL_IDLE_SECONDS = 6 * 3600.0
+
+
+class UploadMissing(NotFound):
+    """The uploaded files are no longer there; upload them again."""
+
+    code = "upload_missing"
+    permanent = True
+
+
+def handlers(services: Services) -> dict[str, Handler]:
+    """Every kind of job that this version knows."""
+    return {INGEST: partial(ingest, services), IMPORT: partial(import_files, services)}
+
+
+async def ingest(services: Services, job: JobContext) -> None:
+    """Payload: `cards`, pairs of card id and text version."""
+    tasks = [Task(uuid.UUID(card_id), int(version)) for card_id, version in job.payload["cards"]]
+    await services.pipeline.ingest(job.workspace_id, tasks, last_attempt=job.is_last_attempt)
+
+
+async def import_files(services: Services, job: JobContext) -> None:
+    """Payload: `upload`, a folder of the data directory, `files` in it, `format`. The folder goes when all is in."""
+    folder = services.settings.data_dir / UPLOADS / uuid.UUID(job.payload["upload"]).hex
+    files = [(file["name"], folder / Path(file["stored"]).name) for file in job.payload["files"]]
+
+    async def save(session: AsyncSession, reports: Sequence[FileReport]) -> None:
+        await transfer.save_reports(session, job.workspace_id, job.job_id, reports)
+
+    async def progress(done: int, total: int) -> None:
+        await job.progress("files", done / total if total else 1.0)
+
+    if not await asyncio.to_thread(folder.is_dir):
+        raise UploadMissing
+    await services.importer.import_upload(
+        job.workspace_id, files, job.payload.get("format", "auto"), report=save, progress=progress
+    )
+    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+def periodics(services: Services) -> list[Periodic]:
+    """What some worker does every so often."""
+    return [
+        Periodic("index.fold", 3.0, partial(fold_postings, services)),
+        Periodic("index.vectors", 30.0, partial(build_vector_index, services)),
+        Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
+        Periodic("cards.trash", 3600.0, partial(empty_trash, services)),
+    ]
+
+
+async def fold_postings(services: Services) -> None:
+    """Recent postings into segments, segments into larger ones; each step its own unit of work."""
+    rows = services.settings.fold_rows
+    async with services.database.read() as session:
+        workspaces = await folding.list_foldable(session, rows)
+    for workspace_id in workspaces:
+        for step in (partial(folding.fold, at_least=rows), partial(folding.compact, unit=rows)):
+            moved = 1
+            while moved:
+                async with services.database.unit() as session:
+                    moved = await step(session, workspace_id)
+
+
+async def build_vector_index(services: Services) -> None:
+    """Once a space is too large for exact scans, it gets its HNSW index, without locking anyone out."""
+    await vector_index.build_if_needed(
+        services.database, services.embedder.space, services.settings.vector_index_windows
+    )
+
+
+async def interrupt_stale(services: Services) -> None:
+    """Answers whose process died are said to be interrupted."""
+    async with services.database.unit() as session:
+        await chat.interrupt_stale(session, services.settings.turn_stale_seconds)
+
+
+async def empty_trash(services: Services) -> None:
+    async with services.database.unit() as session:
+        removed = await ingestion.remove_trash(session, services.settings.trash_days)
+    if removed:
+        log.info("trash_emptied", cards=removed)
+
+
+async def work_until_idle(services: Services) -> None:
+    """Do everything that is due, and return."""
+    await run_until_idle(
+        services.database.dsn, handlers(services), services.settings, timeout_seconds=UNTIL_IDLE_SECONDS
+    )
+    await fold_postings(services)
+
+
+async def work(settings: Settings, dsn: str, parent: int | None = None) -> None:
+    """Open the services, work until SIGTERM or SIGINT (or until process `parent` is gone), hand back the rest."""
+    shutdown = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(name, shutdown.set)
+    async with open_services(settings, dsn, role="worker") as services:
+        log.info("worker_started")
+        watch = asyncio.create_task(_leave_with(parent, shutdown)) if parent else None
+        await run_worker(dsn, handlers(services), settings, shutdown, periodics(services))
+        if watch:
+            watch.cancel()
+    log.info("worker_stopped")
+
+
+async def _leave_with(parent: int, shutdown: asyncio.Event) -> None:
+    """An orphan would go on with a database that the next start wants for itself."""
+    while os.getppid() == parent:  # noqa: ASYNC110  (nothing tells a process that its parent died)
+        await asyncio.sleep(1.0)
+    log.warning("parent_gone")
+    shutdown.set()
