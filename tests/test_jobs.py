@@ -87,6 +87,13 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def until_state(database: Database, workspace_id: uuid.UUID, job_id: uuid.UUID, state: str) -> None:
+    async def reached() -> bool:
+        return (await look(database, workspace_id, job_id)).state == state
+
+    await until(reached)
+
+
 @asynccontextmanager
 async def worker(
     database: Database, handlers: dict[str, Handler], settings: JobSettings = QUICK, *periodics: Periodic
@@ -229,7 +236,7 @@ async def test_asked_again_while_working_it_runs_once_more_and_never_beside_itse
             assert await ask(database, NewJob("fold", workspace, {"n": n}, dedupe_key="k")) == [job_id]
         assert (await look(database, workspace, job_id)).state == "working"
         gate.open.set()
-        await until(lambda: _has_state(database, workspace, job_id, "done"))
+        await until_state(database, workspace, job_id, "done")
     assert [context.payload["n"] for context in gate.seen] == [1, 3]
     assert await sql(database, "SELECT id FROM mindcone_pgqueuer") == []
 
@@ -249,7 +256,7 @@ async def test_a_job_asked_for_again_after_it_failed_for_good_gets_a_fresh_start
         await gate.started.wait()
         await ask(database, NewJob("fold", workspace, {"n": 2}, dedupe_key="k"))
         gate.open.set()
-        await until(lambda: _has_state(database, workspace, job_id, "done"))
+        await until_state(database, workspace, job_id, "done")
     assert (await look(database, workspace, job_id)).attempts == 1
 
 
@@ -260,7 +267,7 @@ async def test_a_waiting_job_cannot_start_before_what_it_was_asked_about_is_comm
     (job_id,) = await ask(database, NewJob("fold", workspace, {"n": 1}, dedupe_key="k"))
     (other,) = await ask(database, NewJob("fold", workspace, {"n": 0}))
     async with worker(database, {"fold": handler}):
-        await until(lambda: _has_state(database, workspace, other, "done"))
+        await until_state(database, workspace, other, "done")
     handler.seen.clear()
     (job_id,) = await ask(database, NewJob("fold", workspace, {"n": 1}, dedupe_key="k2"))
     async with database.unit() as session:
@@ -268,9 +275,9 @@ async def test_a_waiting_job_cannot_start_before_what_it_was_asked_about_is_comm
         shutdown = asyncio.Event()
         running = asyncio.create_task(run_worker(database.dsn, {"fold": handler}, QUICK, shutdown))
         (passing,) = await ask(database, NewJob("fold", workspace, {"n": 3}))
-        await until(lambda: _has_state(database, workspace, passing, "done"))
+        await until_state(database, workspace, passing, "done")
         assert [context.payload["n"] for context in handler.seen] == [3]
-    await until(lambda: _has_state(database, workspace, job_id, "done"))
+    await until_state(database, workspace, job_id, "done")
     shutdown.set()
     await running
     assert [context.payload["n"] for context in handler.seen] == [3, 2]
@@ -300,7 +307,7 @@ async def test_a_delayed_job_waits_and_can_be_pulled_forward(database: Database,
     async with worker(database, {"fold": handler}):
         # The worker sleeps with the distant moment in mind; being asked again wakes it.
         await ask(database, NewJob("fold", workspace, dedupe_key="k", delay_seconds=0))
-        await until(lambda: _has_state(database, workspace, job_id, "done"))
+        await until_state(database, workspace, job_id, "done")
 
 
 async def test_a_drain_can_wait_for_what_is_due_later(database: Database, workspace: uuid.UUID) -> None:
@@ -332,10 +339,6 @@ class _Permanent(Exception):
     permanent = True
 
 
-async def _has_state(database: Database, workspace_id: uuid.UUID, job_id: uuid.UUID, state: str) -> bool:
-    return (await look(database, workspace_id, job_id)).state == state
-
-
 async def test_a_job_of_an_unknown_kind_fails_visibly_and_can_be_retried_by_a_worker_that_knows_it(
     database: Database, workspace: uuid.UUID
 ) -> None:
@@ -344,10 +347,10 @@ async def test_a_job_of_an_unknown_kind_fails_visibly_and_can_be_retried_by_a_wo
     strange, known = await ask(database, NewJob("from_the_past", workspace), NewJob("note", workspace))
     settings = QUICK.model_copy(update={"job_unknown_grace_seconds": 0.0, "job_sweep_seconds": 0.05})
     async with worker(database, {"note": handler}, settings):
-        await until(lambda: _has_state(database, workspace, strange, "failed"))
-        await until(lambda: _has_state(database, workspace, known, "done"))
+        await until_state(database, workspace, strange, "failed")
+        await until_state(database, workspace, known, "done")
         (late,) = await ask(database, NewJob("note", workspace))
-        await until(lambda: _has_state(database, workspace, late, "done"))
+        await until_state(database, workspace, late, "done")
     failed = await look(database, workspace, strange)
     assert failed.error_code == "unknown_job"
     assert await sql(database, "SELECT id FROM mindcone_pgqueuer") == []
@@ -427,7 +430,7 @@ async def test_waiting_for_another_attempt_holds_no_slot_and_is_not_forgotten(
         database, NewJob("note", workspace, {"name": "first"}), NewJob("note", workspace, {"name": "second"})
     )
     async with worker(database, {"note": handler}, settings):
-        await until(lambda: _has_state(database, workspace, first, "done"))
+        await until_state(database, workspace, first, "done")
     assert order == ["first", "second", "first"]
     assert (await look(database, workspace, first)).attempts == 2
     assert (await look(database, workspace, second)).attempts == 1
@@ -540,9 +543,9 @@ async def test_the_worker_survives_the_loss_of_its_connection(database: Database
         for _ in range(3):
             assert len(await sql(database, kill)) == 1
             (after,) = await ask(database, NewJob("note", workspace))
-            await until(lambda after=after: _has_state(database, workspace, after, "done"))  # type: ignore[misc]
+            await until_state(database, workspace, after, "done")
         gate.open.set()
-        await until(lambda: _has_state(database, workspace, job_id, "done"))
+        await until_state(database, workspace, job_id, "done")
     assert len(gate.seen) == 1
     assert (await look(database, workspace, job_id)).attempts == 1
     assert len(handler.seen) == 3
@@ -727,7 +730,7 @@ async def test_progress_is_seen_while_the_job_goes_on(database: Database, worksp
     gate = Gate()
 
     async def handler(context: JobContext) -> None:
-        await context.progress("reading", 1.7)
+        await context.progress("reading", float("nan"))
         await context.progress("writing", 0.25)
         await gate(context)
 
@@ -806,7 +809,7 @@ async def test_no_more_jobs_at_once_than_allowed_and_no_fewer(database: Database
     handlers: dict[str, Handler] = {"fold": handler, "note": handler}
     async with worker(database, handlers, settings), worker(database, handlers, settings):
         for job_id in ids:
-            await until(lambda job_id=job_id: _has_state(database, workspace, job_id, "done"))  # type: ignore[misc]
+            await until_state(database, workspace, job_id, "done")
     assert most["fold"] == 1
     assert most["note"] in (5, 6)
 
@@ -815,7 +818,7 @@ async def test_no_more_jobs_at_once_than_allowed_and_no_fewer(database: Database
 
 
 async def test_a_periodic_is_done_by_one_of_all_workers(database: Database) -> None:
-    hourly, often = 0, 0
+    hourly, often, inside, most = 0, 0, 0, 0
 
     async def count_hourly() -> None:
         nonlocal hourly
@@ -823,7 +826,14 @@ async def test_a_periodic_is_done_by_one_of_all_workers(database: Database) -> N
         raise RuntimeError("once is enough")
 
     async def count_often() -> None:
-        nonlocal often
+        nonlocal often, inside, most
+        inside += 1
+        most = max(most, inside)
+        try:
+            # Longer than the period, so that the other worker finds it due and going on.
+            await asyncio.sleep(0.06)
+        finally:
+            inside -= 1
         often += 1
 
     periodics = (Periodic("hourly", 3600, count_hourly), Periodic("often", 0.02, count_often))
@@ -836,6 +846,7 @@ async def test_a_periodic_is_done_by_one_of_all_workers(database: Database) -> N
         async with worker(database, {}, QUICK, *periodics), worker(database, {}, QUICK, *periodics):
             await until(enough)
     assert hourly == 1
+    assert most == 1
 
 
 async def test_finished_jobs_and_the_queue_log_do_not_pile_up(database: Database, workspace: uuid.UUID) -> None:
@@ -871,7 +882,7 @@ async def test_a_job_without_its_row_in_the_queue_is_queued_again(database: Data
     await sql(database, "TRUNCATE mindcone_pgqueuer")
     await sql(database, "UPDATE jobs SET available_at = now() - interval '2 minutes'")
     async with worker(database, {"note": handler}):
-        await until(lambda: _has_state(database, workspace, job_id, "done"))
+        await until_state(database, workspace, job_id, "done")
 
 
 async def test_deleting_a_workspace_takes_its_jobs_out_of_the_queue(database: Database, workspace: uuid.UUID) -> None:

@@ -85,6 +85,7 @@ class Crew:
                     kind=row["kind"],
                     payload=json.loads(row["payload"]),
                     attempt=row["attempts"],
+                    max_attempts=row["max_attempts"],
                     turn=row["turn"],
                 )
                 over = asyncio.get_running_loop().create_future()

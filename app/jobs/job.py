@@ -5,6 +5,7 @@ Knows nothing of the queue that carries it.
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -71,16 +72,22 @@ class JobContext:
     kind: str
     payload: Mapping[str, Any]
     attempt: int
+    max_attempts: int
     turn: int
     cancelled: bool = False
     step: str | None = None
     fraction: float | None = None
     unsaved: bool = False
 
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether a failure of this attempt, if it counts, is the end of the job."""
+        return self.attempt >= self.max_attempts
+
     async def progress(self, step: str, fraction: float | None = None) -> None:
         """Say what is going on; `fraction` of the whole in 0..1. Cheap: written with the next tick."""
         self.step = clean(step)
-        self.fraction = min(max(fraction, 0.0), 1.0) if fraction is not None else None
+        self.fraction = None if fraction is None or math.isnan(fraction) else min(max(fraction, 0.0), 1.0)
         self.unsaved = True
 
     async def hold(self, session: AsyncSession) -> None:

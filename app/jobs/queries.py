@@ -317,3 +317,13 @@ async def take_turn(runs: Runs, name: str, every_seconds: float) -> bool:
         every_seconds,
     )
     return bool(rows)
+
+
+async def occupy(runs: Runs, key: int) -> bool:
+    """Take an advisory lock for as long as the connection lives, or say that another has it."""
+    rows = await runs.fetch("SELECT pg_try_advisory_lock($1) AS taken", key)
+    return bool(rows[0]["taken"])
+
+
+async def vacate(runs: Runs, key: int) -> None:
+    await runs.execute("SELECT pg_advisory_unlock($1)", key)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from app.core.log import get
+from app.db.locks import lock_key
 from app.jobs import queries
 from app.jobs.line import Line
 
@@ -17,9 +18,8 @@ _LONGEST_LOOK_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """`action` is called in one worker, at most once in `every_seconds`, also over restarts.
-
-    It is for short things; long ones it puts into the queue.
+    """`action` is called in one worker, at most once in `every_seconds`, also over restarts, and not
+    while it is still going on in another.
     """
 
     name: str
@@ -29,10 +29,15 @@ class Periodic:
 
 async def keep_time(line: Line, periodic: Periodic) -> None:
     """Do `periodic` whenever it is due, until cancelled. An action that fails is logged and due again later."""
+    key = lock_key("periodic", periodic.name)
     while True:
         try:
-            if await queries.take_turn(line, periodic.name, periodic.every_seconds):
-                await periodic.action()
+            if await queries.occupy(line, key):
+                try:
+                    if await queries.take_turn(line, periodic.name, periodic.every_seconds):
+                        await periodic.action()
+                finally:
+                    await queries.vacate(line, key)
         except Exception:
             log.exception("periodic_failed", periodic=periodic.name)
         await asyncio.sleep(min(periodic.every_seconds / 2, _LONGEST_LOOK_SECONDS))

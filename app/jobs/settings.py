@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, NonNegativeInt
 
 
 class JobSettings(BaseModel):
     worker_concurrency: int = Field(default=8, ge=1, le=256, description="Jobs that one worker process has in flight")
-    worker_kind_limits: dict[str, int] = Field(
+    worker_kind_limits: dict[str, NonNegativeInt] = Field(
         default_factory=lambda: {"communities": 1},
         description="Jobs of one kind in flight over all workers; kinds not named here have no limit",
     )
