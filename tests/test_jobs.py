@@ -49,7 +49,10 @@ from app.jobs.settings import JobSettings
 from app.people.tables import Workspace
 from app.providers.ports import ProviderBusy, ProviderDown, ProviderRefused, ProviderTimeout
 
+# Intervals that no test waits for: what must happen at once must be noticed, not polled.
 QUICK = JobSettings(job_backoff_seconds=0.01, job_backoff_max_seconds=0.02, worker_poll_seconds=60)
+# With its one hand full a worker looks for nothing, so it cannot claim again what was taken from it.
+ONE_HAND = QUICK.model_copy(update={"worker_concurrency": 1})
 
 
 async def new_workspace(database: Database) -> uuid.UUID:
@@ -390,8 +393,7 @@ async def test_poison_is_parked_after_its_attempts_and_the_queue_moves(
 
     handler = Recorder()
     bad, good = await ask(database, NewJob("poison", workspace, max_attempts=3), NewJob("note", workspace))
-    one_hand = QUICK.model_copy(update={"worker_concurrency": 1})
-    await run_until_idle(database.dsn, {"poison": poison, "note": handler}, one_hand, wait_for_delayed=True)
+    await run_until_idle(database.dsn, {"poison": poison, "note": handler}, ONE_HAND, wait_for_delayed=True)
     assert attempts == [1, 2, 3]
     failed = await look(database, workspace, bad)
     assert (failed.state, failed.attempts, failed.error_code) == ("failed", 3, "invalid")
@@ -571,7 +573,7 @@ async def test_a_job_whose_worker_fell_silent_is_taken_over_and_the_sleeper_writ
         raise ConnectionError
 
     (job_id,) = await ask(database, NewJob("note", workspace, max_attempts=3))
-    async with worker(database, {"note": sleeper}):
+    async with worker(database, {"note": sleeper}, ONE_HAND):
         await gate.started.wait()
         await sql(database, "UPDATE mindcone_pgqueuer SET heartbeat = now() - interval '31 seconds'")
         settings = QUICK.model_copy(update={"job_backoff_seconds": 100.0, "job_backoff_max_seconds": 100.0})
@@ -612,7 +614,7 @@ async def test_a_job_that_takes_every_worker_down_is_parked(database: Database, 
     await sql(database, "UPDATE jobs SET state = 'working', turn = 1, attempts = 1, started_at = now()")
     await sql(database, stale)
     gate = Gate()
-    async with worker(database, {"note": gate}):
+    async with worker(database, {"note": gate}, ONE_HAND):
         await gate.started.wait()
         assert gate.seen[0].attempt == 2
         await sql(database, stale)
@@ -761,7 +763,7 @@ async def test_workspaces_take_turns_whatever_the_length_of_their_lines(database
 
     await ask(database, *(NewJob("note", crowd, {"n": n}) for n in range(150)))
     await ask(database, NewJob("note", single, {"n": 0}))
-    await run_until_idle(database.dsn, {"note": handler}, QUICK.model_copy(update={"worker_concurrency": 1}))
+    await run_until_idle(database.dsn, {"note": handler}, ONE_HAND)
     assert order.index((single, 0)) == 1
     assert [n for who, n in order if who == crowd] == list(range(150))
     assert [n for who, n in order if who == late] == list(range(20))
@@ -783,7 +785,7 @@ async def test_priority_goes_before_fairness(database: Database, workspace: uuid
         *(NewJob("note", workspace, {"n": n}) for n in (2, 3)),
         *(NewJob("note", other, {"n": n}, priority=1) for n in (0, 1)),
     )
-    await run_until_idle(database.dsn, {"note": handler}, QUICK.model_copy(update={"worker_concurrency": 1}))
+    await run_until_idle(database.dsn, {"note": handler}, ONE_HAND)
     assert order == [0, 1, 2, 3, 4, 5]
 
 
