@@ -318,13 +318,13 @@ def _good_cut(content: str, start: int, stop: int) -> int:
         if content[at - 1].isspace():
             return start + len(content[start:at].rstrip()) or at
     for at in range(stop, max(start, stop - _LONGEST_CHARACTER), -1):
-        if _between_characters(content, at):
+        if _between_characters(content, start, at):
             return at
     return stop
 
 
-def _between_characters(content: str, at: int) -> bool:
-    """Whether what a reader sees as one character is not cut at `at` (the common cases of UAX #29)."""
+def _between_characters(content: str, start: int, at: int) -> bool:
+    """Whether no character, as a reader sees it, is cut at `at`: the common cases of UAX #29. One begins at `start`."""
     if at >= len(content):
         return True
     left, right = content[at - 1], content[at]
@@ -334,7 +334,7 @@ def _between_characters(content: str, at: int) -> bool:
         return False
     if _is_flag_letter(right) and _is_flag_letter(left):
         run = 1
-        while at - 1 - run >= 0 and _is_flag_letter(content[at - 1 - run]):
+        while at - 1 - run >= start and _is_flag_letter(content[at - 1 - run]):
             run += 1
         return run % 2 == 0
     # Conjoining Hangul: a vowel or a final consonant continues the syllable.

@@ -40,19 +40,20 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _LEAD = re.compile(
     r"[ \t]*(?:>[ \t]?)*[ \t]*(?:\#{1,6}(?:[ \t]+|$)|(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|[-*+][ \t]*$)?"
 )
-_FENCE_LINE = re.compile(r"[ \t]*(?:`{3,}[^`]*|~{3,}.*)$")
-_RULE_LINE = re.compile(r"[ \t]*(?:[-*_=][ \t]*){3,}$|[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$")
-_SEPARATOR = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_DEFINITION_LINE = re.compile(
-    r"[ \t]{0,3}\[[^\]\n]{1,200}\]:[ \t]*<?[^\s<>]*[./#][^\s<>]*>?(?:[ \t]+[\"'(].*[\"')])?[ \t]*$"
-)
+# For lines without the white space around them: two runs of spaces side by side would be matched in n² ways.
+_FENCE_LINE = re.compile(r"(?:`{3,}[^`]*|~{3,}.*)$")
+_RULE_LINE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
+_SEPARATOR = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$")
+_DEFINITION_LINE = re.compile(r"\[[^\]\n]{1,200}\]:[ \t]*(\S{1,1000})(?:[ \t]+[\"'(].*[\"')])?$")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|([^\[\]\n]*))?\]\]")
 _LINK = re.compile(
     r"!?\[([^\[\]\n]{0,500})\]"
     r"(?:\([^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,500})?(?:[ \t]+\"[^\"\n]{0,200}\")?\)|\[[^\[\]\n]{0,200}\])"
 )
 _HTML_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,300}>|<!--[^<\n]{0,300}?-->")
-_MARKS = re.compile(r"\*{2,3}|~~|==|`+|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|(?<![\w*])\*(?=\S)|(?<=[^\s*])\*(?!\w)")
+_MARKS = re.compile(
+    r"(?<!\\)(?:\*{2,3}|~~|==|`+|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|(?<![\w*])\*(?=\S)|(?<=[^\s*])\*(?!\w))"
+)
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$")
 _SPACES = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])")
@@ -209,7 +210,7 @@ def plain(text: str) -> str:
 def strip_marks(line: str, at_line_start: bool = True) -> str:
     """One line, or a piece of one, without Markdown's marks: what remains is what it says. May be empty."""
     if at_line_start:
-        if _RULE_LINE.match(line) or _FENCE_LINE.match(line) or _DEFINITION_LINE.match(line):
+        if _is_furniture(line.strip()):
             return ""
         lead = _LEAD.match(line)
         if lead is not None and lead.end():
@@ -274,7 +275,7 @@ def _rest(text: str, lines: list[tuple[int, int]], first: int, last: int) -> Ite
 
 
 def _is_header(text: str, lines: list[tuple[int, int]], i: int) -> bool:
-    separator = text[slice(*lines[i + 1])]
+    separator = text[slice(*lines[i + 1])].strip()
     return "|" in separator and _SEPARATOR.match(separator) is not None and "|" in text[slice(*lines[i])]
 
 
@@ -347,6 +348,15 @@ class _Ranges:
 def _slug(title: str) -> str:
     slug = _NOT_IN_SLUG.sub("", unicodedata.normalize("NFKC", title).lower()).strip().replace(" ", "-")
     return slug or "section"
+
+
+def _is_furniture(line: str) -> bool:
+    """Whether the stripped line is there for the parser only: rules, fences, separators of tables, link definitions."""
+    if _RULE_LINE.match(line) or _FENCE_LINE.match(line) or ("|" in line and _SEPARATOR.match(line)):
+        return True
+    definition = _DEFINITION_LINE.match(line)
+    # "[10:30]: hello" defines no link.
+    return definition is not None and any(c in "./#" for c in definition.group(1))
 
 
 def _shown(link: re.Match[str]) -> str:
