@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextman
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, Final, cast, get_args
 
 import typer
 from rich.console import Console
@@ -33,7 +33,7 @@ from app.transfer.importing import FileReport, Summary
 from app.transfer.vault import FormatChoice
 from app.wiring import Services, database_url, open_services
 
-DEFAULT_SCOPES = ("read", "write", "chat")
+DEFAULT_SCOPES: Final = ["read", "write", "chat"]
 ScopeOption = Annotated[list[str], typer.Option("--scope", help="read, write, chat, admin; several times for several")]
 WorkspaceOption = Annotated[
     str | None, typer.Option("--workspace", help="Slug of the workspace; the default one when left out")
@@ -377,7 +377,7 @@ def doctor(
 @keys.command("create")
 def create_key(
     name: str,
-    scope: ScopeOption = list(DEFAULT_SCOPES),  # noqa: B008
+    scope: ScopeOption = DEFAULT_SCOPES,
     workspace: WorkspaceOption = None,
     days: Annotated[int | None, typer.Option(min=1, help="Valid for so many days")] = None,
 ) -> None:

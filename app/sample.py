@@ -12,11 +12,11 @@ from pathlib import Path
 
 from app.evaluation import queries as evaluation
 from app.ingestion.queries import count_states
+from app.retrieval.types import Level
 from app.transfer.importing import Summary
 from app.wiring import Services
 
 MARK = "sample-imported"
-DEMO = "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +62,7 @@ async def throw_away(services: Services) -> AsyncIterator[uuid.UUID]:
 def demo_questions() -> Sequence[SampleQuestion]:
     """One question per level, in order."""
     written = json.loads((resources.files("app") / "sample_vault_questions.json").read_text(encoding="utf-8"))
-    return [SampleQuestion(row["query"], row["level"]) for row in written if row.get(DEMO)]
+    first: dict[str, SampleQuestion] = {}
+    for row in written:
+        first.setdefault(row["level"], SampleQuestion(row["question"], row["level"]))
+    return [first[level.name] for level in Level if level.name in first]

@@ -35,9 +35,7 @@ class Card(Tenant, Base):
         Index("ix_cards_link_keys", "link_keys", postgresql_using="gin"),
     )
 
-    workspace_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True
-    )
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
     title: Mapped[str] = mapped_column(Text)
     title_key: Mapped[str] = mapped_column(Text, comment="folded title: what a wikilink is resolved by")
     link_keys: Mapped[list[str]] = mapped_column(
@@ -68,9 +66,7 @@ class CardRevision(Tenant, Created, Base):
 
     __tablename__ = "card_revisions"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"
-        ),
+        ForeignKeyConstraint(["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"),
         Index("uq_card_revisions_n", "workspace_id", "card_id", "n", unique=True),
     )
 
@@ -91,9 +87,7 @@ class CardLink(Base):
 
     __tablename__ = "card_links"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"
-        ),
+        ForeignKeyConstraint(["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"),
         Index("ix_card_links_target", "workspace_id", "target_key"),
     )
 

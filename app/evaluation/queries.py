@@ -32,7 +32,8 @@ async def get_size(session: AsyncSession, workspace_id: uuid.UUID) -> dict[str, 
             text(
                 "SELECT (SELECT count(*) FROM chunks WHERE workspace_id = :id) AS chunks, "
                 "(SELECT count(*) FROM windows WHERE workspace_id = :id) AS windows, "
-                "(SELECT coalesce(sum(pg_column_size(w.*)), 0) FROM windows w WHERE workspace_id = :id) AS window_bytes, "
+                "(SELECT coalesce(sum(pg_column_size(w.*)), 0) FROM windows w "
+                "WHERE workspace_id = :id) AS window_bytes, "
                 "(SELECT coalesce(sum(pg_column_size(c.*)), 0) FROM chunks c WHERE workspace_id = :id) AS chunk_bytes"
             ),
             {"id": workspace_id},

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
-from app.index.postings import Found, LexicalHits, LexicalRow, Totals, pack_terms, score, unpack_docs
+from app.index.postings import Found, LexicalHits, LexicalRow, Subset, Totals, pack_terms, score, unpack_docs
 
 # More than this many bytes of postings take over 2 ms to score: not on the event loop.
 _SCORE_IN_THREAD_BYTES = 1 << 21
@@ -38,9 +38,16 @@ async def insert_recent(session: AsyncSession, workspace_id: uuid.UUID, rows: Se
 
 
 async def search_lexical(
-    session: AsyncSession, workspace_id: uuid.UUID, words: Sequence[int], grams: Sequence[int] = ()
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    words: Sequence[int],
+    grams: Sequence[int] = (),
+    subset: Subset | None = None,
 ) -> LexicalHits:
-    """Every chunk with one of these terms, scored exactly. `grams` are given for a question with Han."""
+    """Every chunk with one of these terms (of the `subset`, where one is given), scored exactly.
+
+    `grams` are given for a question with Han.
+    """
     word_terms = np.unique(np.asarray(words, np.int64))
     gram_terms = np.unique(np.asarray(grams, np.int64))
     connection = await raw(session)
@@ -66,8 +73,8 @@ async def search_lexical(
         recent_grams=[row["c"] for row in recent if row["c"] is not None],
     )
     if sum(map(len, found.blocks)) > _SCORE_IN_THREAD_BYTES:
-        return await asyncio.to_thread(score, found)
-    return score(found)
+        return await asyncio.to_thread(score, found, subset)
+    return score(found, subset)
 
 
 @dataclass(frozen=True, slots=True)

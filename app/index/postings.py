@@ -150,8 +150,20 @@ class LexicalHits:
         return np.where(at >= 0, self.lex[at], np.float32(0))
 
 
-def score(found: Found) -> LexicalHits:
-    """BM25 (k1 1.2, b .75; idf ln(1 + (N − df + .5)/(df + .5))) of everything that was found."""
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """The docs (ascending) that a filtered question is about, and their totals."""
+
+    docs: U4
+    totals: Totals
+
+
+def score(found: Found, subset: Subset | None = None) -> LexicalHits:
+    """BM25 (k1 1.2, b .75; idf ln(1 + (N − df + .5)/(df + .5))) of everything that was found.
+
+    With a `subset` only its docs are hits, and it is the collection whose statistics count: a word that is
+    rare in all notes can be common in those that the question is about.
+    """
     heads = np.frombuffer(b"".join(found.recent_heads), RECENT_HEAD)
     tombstones = np.frombuffer(found.tombstones, TOMBSTONE)
     totals = Totals(
@@ -174,7 +186,9 @@ def score(found: Found) -> LexicalHits:
         _recent_postings(found.grams, heads["doc"], heads["grams"], heads["gram_terms"], found.recent_grams),
     )
     dead = np.concatenate((unpack_docs(found.dead), tombstones["doc"].astype(np.uint32)))
-    place = _Places([*words.batches, *grams.batches], dead)
+    if subset is not None:
+        totals = subset.totals
+    place = _Places([*words.batches, *grams.batches], dead, None if subset is None else subset.docs)
     raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words)
     raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams)
     lex = raw_words / word_bound if word_bound else np.zeros(place.size)
@@ -220,7 +234,7 @@ class _Places:
     where docs lie too far apart for that.
     """
 
-    def __init__(self, batches: Sequence[_Batch], dead: U4) -> None:
+    def __init__(self, batches: Sequence[_Batch], dead: U4, allowed: U4 | None = None) -> None:
         low = min((int(batch.docs.min()) for batch in batches), default=0)
         high = max((int(batch.docs.max()) for batch in batches), default=-1)
         self._low = np.uint32(low)
@@ -230,17 +244,24 @@ class _Places:
             self._ranked = np.unique(np.concatenate([batch.docs for batch in batches]))
             self.size = len(self._ranked)
         self.dead: NDArray[np.bool_] | None = None
-        if batches and len(dead):
-            dead = dead[(dead >= low) & (dead <= high)]
-            if self._ranked is not None:
-                dead = dead[_positions(self._ranked, dead) >= 0]
+        if batches and (len(dead) or allowed is not None):
             self.dead = np.zeros(self.size, np.bool_)
-            self.dead[self.of(dead)] = True
+            if allowed is not None:
+                self.dead[:] = True
+                self.dead[self._of_some(allowed, low, high)] = False
+            self.dead[self._of_some(dead, low, high)] = True
 
     def of(self, docs: U4) -> Ints:
         if self._ranked is not None:
             return np.searchsorted(self._ranked, docs)
         return (docs - self._low).astype(np.intp)
+
+    def _of_some(self, docs: U4, low: int, high: int) -> Ints:
+        """Places of those of `docs` that have one."""
+        docs = docs[(docs >= low) & (docs <= high)]
+        if self._ranked is not None:
+            docs = docs[_positions(self._ranked, docs) >= 0]
+        return self.of(docs)
 
     def docs_at(self, places: Ints) -> U4:
         if self._ranked is not None:

@@ -160,7 +160,7 @@ async def find_principal(session: AsyncSession, token: str) -> tuple[Principal, 
     ).one_or_none()
     if not matches(secret, row.secret_hash if row else None) or row is None:
         return None
-    workspace_id, _, scopes, expires_at, revoked_at, last_used_at, at = row.tuple()
+    workspace_id, _, scopes, expires_at, revoked_at, last_used_at, at = row
     if not in_force(expires_at, revoked_at, at):
         return None
     return Principal(workspace_id, frozenset(scopes), key_id), last_used_at is None or last_used_at < at - USED_EVERY

@@ -29,9 +29,7 @@ class ApiKey(Tenant, Created, Base):
     __tablename__ = "api_keys"
     __table_args__ = (Index("ix_api_keys_id", "id"),)
 
-    workspace_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True
-    )
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(Text)
     secret_hash: Mapped[bytes] = mapped_column(LargeBinary)
     last4: Mapped[str] = mapped_column(Text)
@@ -45,13 +43,9 @@ class IdempotencyRecord(Created, Base):
     """What was answered to a POST with this Idempotency-Key; `status` is null while it runs."""
 
     __tablename__ = "idempotency_records"
-    __table_args__ = (
-        Index("ix_idempotency_records_created_at", "created_at"),
-    )
+    __table_args__ = (Index("ix_idempotency_records_created_at", "created_at"),)
 
-    workspace_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True
-    )
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
     key: Mapped[str] = mapped_column(Text, primary_key=True)
     fingerprint: Mapped[str] = mapped_column(Text)
     status: Mapped[int | None]

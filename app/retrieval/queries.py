@@ -16,11 +16,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
+from app.index.postings import Subset, Totals
 from app.retrieval.types import Filters
 
 PACKAGE = "app.retrieval"
 
-Docs = npt.NDArray[np.int64]
+Docs = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,9 @@ async def count_stale_cards(session: AsyncSession, workspace_id: uuid.UUID) -> i
     return int(counted or 0)
 
 
-async def list_allowed_docs(session: AsyncSession, workspace_id: uuid.UUID, filters: Filters) -> Docs:
-    """Ascending docs of the chunks whose cards pass the filters."""
-    docs = await (await raw(session)).fetchval(
+async def get_subset(session: AsyncSession, workspace_id: uuid.UUID, filters: Filters) -> Subset:
+    """The chunks whose cards pass the filters, as a collection of its own."""
+    row = await (await raw(session)).fetchrow(
         load(PACKAGE, "allowed_docs"),
         workspace_id,
         list(filters.tags) or None,
@@ -81,7 +82,8 @@ async def list_allowed_docs(session: AsyncSession, workspace_id: uuid.UUID, filt
         filters.created_before,
         json.dumps(dict(filters.metadata), ensure_ascii=False) if filters.metadata else None,
     )
-    return np.asarray(docs, dtype=np.int64)
+    totals = Totals(row["chunks"], row["words"], row["gram_chunks"], row["grams"])
+    return Subset(np.asarray(row["docs"], dtype=np.uint32), totals)
 
 
 async def list_by_words(

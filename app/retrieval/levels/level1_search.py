@@ -18,7 +18,7 @@ import numpy as np
 from app.core.log import get
 from app.db.session import Database
 from app.index.lexical import search_lexical
-from app.index.postings import LexicalHits
+from app.index.postings import LexicalHits, Subset
 from app.index.terms import question_hashes
 from app.providers.ports import Embedder, Embeddings, ProviderError
 from app.retrieval import queries
@@ -58,8 +58,8 @@ class LexicalScores:
     hits: LexicalHits | None = None
 
     @classmethod
-    def from_postings(cls, hits: LexicalHits, allowed: queries.Docs | None, depth: int) -> LexicalScores:
-        docs, scores = hits.top(depth, None if allowed is None else allowed.astype(np.uint32))
+    def from_postings(cls, hits: LexicalHits, depth: int) -> LexicalScores:
+        docs, scores = hits.top(depth)
         return cls(list(zip(docs.tolist(), scores.tolist(), strict=True)), hits)
 
     @classmethod
@@ -95,12 +95,8 @@ class SearchLevel:
         try:
             async with self._database.read() as session:
                 space = await queries.find_space(session)
-                allowed = (
-                    await queries.list_allowed_docs(session, workspace_id, question.filters)
-                    if question.filters
-                    else None
-                )
-                lexical = await self._lexical(session, workspace_id, question.query, allowed, degraded)
+                subset = await queries.get_subset(session, workspace_id, question.filters) if question.filters else None
+                lexical = await self._lexical(session, workspace_id, question.query, subset, degraded)
                 stale = await queries.count_stale_cards(session, workspace_id)
                 large = await self._is_large(session, workspace_id)
             clock.lap("lexical")
@@ -114,9 +110,9 @@ class SearchLevel:
             )
         if vectors is None and fusion in ("absolute", "dense"):
             fusion = "rrf"
-        approximate = (
-            large and space.indexed and (allowed is None or len(allowed) > self._settings.exact_scan_windows // 8)
-        )
+        allowed = None if subset is None else subset.docs
+        # Few chunks are compared one by one: faster than the index, and nothing is missed.
+        few = allowed is not None and len(allowed) <= self._settings.exact_scan_windows // 8
         request = queries.PoolRequest(
             space=space,
             dense=None if vectors is None else vectors.dense[0],
@@ -127,7 +123,7 @@ class SearchLevel:
             each=self._settings.search_each,
             rrf_k=self._settings.rrf_k,
             windows=4 * self._settings.search_each,
-            approximate=approximate,
+            approximate=large and space.indexed and not few,
             ef_search=self._settings.hnsw_ef_search,
         )
         async with self._database.read() as session:
@@ -136,7 +132,9 @@ class SearchLevel:
             scored = rank_cards(candidates(pool, lexical), fusion, self._settings.lexical_weight, question.limit)
             wanted = [found.chunk_id for card in scored for found, _ in card.chunks[: self._settings.evidence_spans]]
             texts = {row["chunk_id"]: row for row in await queries.list_chunks(session, workspace_id, wanted)}
-        hits = [self._hit(rank, card, texts, question) for rank, card in enumerate(scored, 1)]
+        # A card that was removed between the two statements is no hit any more.
+        there = [card for card in scored if card.chunks[0][0].chunk_id in texts]
+        hits = [self._hit(rank, card, texts, question) for rank, card in enumerate(there, 1)]
         clock.lap("texts")
         return Evidence(
             query=question.query,
@@ -163,7 +161,7 @@ class SearchLevel:
         session: Any,
         workspace_id: uuid.UUID,
         query: str,
-        allowed: queries.Docs | None,
+        subset: Subset | None,
         degraded: list[str],
     ) -> LexicalScores:
         terms = (
@@ -172,11 +170,13 @@ class SearchLevel:
             else self._segmenter.terms(query)
         )
         depth = 2 * self._settings.search_each
-        hits = await search_lexical(session, workspace_id, *question_hashes(terms))
-        if hits.totals.docs:
-            return LexicalScores.from_postings(hits, allowed, depth)
-        literal = self._segmenter.tsquery(query)
-        rows = await queries.list_by_words(session, workspace_id, literal, depth, allowed) if literal else []
+        hits = await search_lexical(session, workspace_id, *question_hashes(terms), subset)
+        literal = None if len(hits) else self._segmenter.tsquery(query)
+        if literal is None:
+            return LexicalScores.from_postings(hits, depth)
+        # Either no text has any of these words, or the postings are missing: the full text of record knows.
+        allowed = None if subset is None else subset.docs
+        rows = await queries.list_by_words(session, workspace_id, literal, depth, allowed)
         if rows:
             degraded.append("lexical_index_rebuilding")
         return LexicalScores.from_rows(rows)
