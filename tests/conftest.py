@@ -65,6 +65,10 @@ async def _ensure_template(dsn: str) -> None:
     connection = await asyncpg.connect(dsn)
     try:
         if not await connection.fetchval("SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", TEMPLATE):
+            # Databases of tests need not survive a power cut.
+            for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+                await connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            await connection.execute("SELECT pg_reload_conf()")
             await connection.execute(f"CREATE DATABASE {TEMPLATE}")
             await asyncio.to_thread(migrate.upgrade, with_database(dsn, TEMPLATE))
     finally:

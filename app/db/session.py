@@ -63,11 +63,15 @@ class Database:
             "idle_in_transaction_session_timeout": _milliseconds(settings.database_idle_in_transaction_seconds),
             # An abandoned request must not leave its query running on a pooled backend.
             "client_connection_check_interval": "500",
+            # Compiling a statement of a few milliseconds takes longer than running it.
+            "jit": "off",
             "timezone": "UTC",
         }
         self.engine = create_async_engine(
             "postgresql+asyncpg://",
             async_creator=self.connect,
+            # An error's text ends up in logs; people's notes must not.
+            hide_parameters=True,
             pool_size=settings.database_pool_size,
             max_overflow=settings.database_pool_overflow,
             pool_timeout=settings.database_pool_timeout_seconds,
