@@ -131,10 +131,13 @@ class _Cutter:
     ) -> Iterator[_Atom]:
         """content[start:end] as one atom, or as several where it is above the limit."""
         while start < end:
+            stop = end
             if tokens is None or tokens > self.limit:
                 stop, tokens = self._fitting(start, end)
-            else:
-                stop = end
+            if stop < end and self.content[start].isspace():
+                # What is cut does not begin with its indentation, which might be all that fits.
+                start, tokens = _skip_blank(self.content, start, end), None
+                continue
             yield _Atom(start, stop, tokens, before, level, title)
             before, level, title, tokens = _Break.ANYWHERE, 0, "", None
             start = _skip_blank(self.content, stop, end)
@@ -181,10 +184,11 @@ class _Cutter:
         total = 0
         for atom, section in zip(atoms, sections, strict=True):
             if atom.before is _Break.HEADING:
-                bare = total <= self.target and all(a.level for a in current)
-                if total + section > self.target and not bare:
-                    groups.append(current)
-                    current, total = [], 0
+                if total + section > self.target and not (total <= self.target and all(a.level for a in current)):
+                    cut = _before_last_headings(current)
+                    groups.append(current[:cut])
+                    current = current[cut:]
+                    total = sum(a.tokens for a in current)
             else:
                 while current and total + atom.tokens > self.target and not self._keeps(current, total, atom):
                     cut = self._best_cut(current, atom)
@@ -258,6 +262,14 @@ class _Headings:
         return self._paths[i] if i >= 0 else ""
 
 
+def _before_last_headings(atoms: Sequence[_Atom]) -> int:
+    """How many atoms come before the headings at the end, which belong to what follows; all of them if none does."""
+    for i in range(len(atoms), 0, -1):
+        if not atoms[i - 1].level:
+            return i
+    return len(atoms)
+
+
 def _section_tokens(atoms: Sequence[_Atom]) -> list[int]:
     """For each atom the tokens from it to the next heading."""
     sums = [0] * len(atoms)
@@ -312,11 +324,12 @@ def _good_cut(content: str, start: int, stop: int) -> int:
     """The last place in content[start:stop] where a clause, else a word, else a character ends."""
     earliest = max(start + 1, stop - (stop - start) * 2 // 5)
     for at in range(stop, earliest - 1, -1):
-        if content[at - 1] in _CLAUSE and not content[at : at + 1].isalnum():
+        # "3,000" and "a:b" go on behind an ASCII mark.
+        if content[at - 1] in _CLAUSE and not (content[at - 1].isascii() and content[at : at + 1].isalnum()):
             return at
     for at in range(stop, earliest - 1, -1):
         if content[at - 1].isspace():
-            return start + len(content[start:at].rstrip()) or at
+            return start + len(content[start:at].rstrip())
     for at in range(stop, max(start, stop - _LONGEST_CHARACTER), -1):
         if _between_characters(content, start, at):
             return at
