@@ -16,6 +16,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
+from app.core import log
 from app.db.session import Database
 from app.index import queries as index
 from app.ingestion.pipeline import Pipeline
@@ -31,6 +32,9 @@ from app.text.segment import Segmenter
 from app.wiring import Services
 
 API = "/api/v1"
+
+# Plain lines: the library's own way draws pictures of every traceback.
+log.configure("WARNING")
 
 
 class WordEmbedder:

@@ -89,8 +89,8 @@ def tokens_in(headers: Headers) -> list[str]:
     """Every credential that was sent, in whatever case and spacing; an empty one is a wrong one."""
     tokens = [value.strip() for value in headers.getlist("x-api-key")]
     for value in headers.getlist("authorization"):
-        scheme, _, rest = value.strip().partition(" ")
-        tokens.insert(0, rest.strip() if scheme.lower() == "bearer" else value.strip())
+        scheme, *rest = value.split(maxsplit=1) or [""]
+        tokens.insert(0, "".join(rest).strip() if scheme.lower() == "bearer" else value.strip())
     return tokens
 
 

@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
 from app.api.deps import Reader, Wired
-from app.core.errors import MindConeError, Unavailable
+from app.core.errors import Unavailable
 from app.people import queries as people
 
 router = APIRouter(tags=["health"])
@@ -42,7 +42,7 @@ async def get_readiness(services: Wired, request: Request) -> Health:
     try:
         async with asyncio.timeout(READY_SECONDS), services.database.read() as session:
             await people.get_workspace(session, services.default_workspace)
-    except (MindConeError, TimeoutError, OSError) as error:
+    except Exception as error:
         raise NotReady("The database does not answer.") from error
     return Health()
 

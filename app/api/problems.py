@@ -22,7 +22,7 @@ from starlette.types import Scope
 
 from app.core import errors
 from app.core.log import get
-from app.db.session import PoolExhausted
+from app.db.session import DatabaseUnavailable, PoolExhausted
 from app.providers import ports
 from app.text.normalise import clean
 
@@ -85,21 +85,21 @@ def request_id(scope: Scope) -> str:
     return str(scope.get("state", {}).get("request_id", ""))
 
 
-def document(scope: Scope, status: int, code: str, detail: str, **extra: Any) -> dict[str, Any]:
+def document(scope: Scope, status: int, code: str, detail: str, /, **extra: Any) -> dict[str, Any]:
     """The members of a problem document. `extra` members of an error come along."""
     return {
+        **extra,
         "type": f"urn:mindcone:problem:{code}",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "code": code,
         "detail": clean(detail),
         "request_id": request_id(scope),
-        **extra,
     }
 
 
 def problem(
-    scope: Scope, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **extra: Any
+    scope: Scope, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, /, **extra: Any
 ) -> Response:
     body = json.dumps(document(scope, status, code, detail, **extra), ensure_ascii=False, default=str)
     return Response(body.encode(errors="replace"), status, dict(headers or {}), MEDIA_TYPE)
@@ -131,6 +131,9 @@ def translated(error: BaseException) -> errors.MindConeError | None:
         # Out of time, lock not available, deadlock or serialisation: the same request may work next time.
         case "57" | "55" | "40" | "53":
             return Busy()
+        # No such database or user: as good as no server.
+        case "3D" | "28" | "08":
+            return DatabaseUnavailable()
         case "22" | "54":
             return Unstorable()
         case "23":
