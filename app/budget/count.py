@@ -105,7 +105,7 @@ class ScriptEstimate:
         for pattern, each, per_char in _COSTS:
             found = pattern.findall(text)
             total += each * len(found) + (per_char * sum(map(len, found)) if per_char else 0.0)
-        return math.ceil(total)
+        return math.ceil(total * _MARGIN)
 
     def truncate(self, text: str, max_tokens: int) -> str:
         return _prefix_within(text, max_tokens, self.count)
@@ -133,35 +133,42 @@ _LOOK_AHEAD: Final = 64
 _HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _CJK_MARK: Final = "\u2010-\u2027\u3000-\u3004\u3008-\u303f\uff00-\uffef"
 _ACCENTED: Final = "\u00c0-\u024f"
+_FRAME: Final = "\u2500-\u259f"
 _LETTER: Final = "\u0250-\u1fff"
 _SYLLABLE: Final = "\u3040-\u312f\uac00-\ud7af"
 _MARK: Final = r"!-/:-@\[-`{-~"
 _WORD = re.compile("[A-Z\u00c0-\u00de]?[a-z\u00df-\u024f]+")
+# Too low overflows a window, too high only leaves a little of it empty.
+_MARGIN: Final = 1.012
 # By length; longer words: _LONG_WORD and _PER_LETTER for each letter more.
 _WORD_COST: Final = (0.0, 1.05, 1.05, 1.05, 1.05, 1.1, 1.1, 1.3, 1.3, 1.05, 1.05)
-_LONG_WORD: Final = 2.1
-_PER_LETTER: Final = 0.35
+_LONG_WORD: Final = 2.15
+_PER_FRAME: Final = "\u2500-\u259f"
+_LETTER: Final = 0.35
 # (what, tokens for each occurrence, tokens for each of its characters)
 _COSTS: Final = (
-    (re.compile(r"[A-Z]+(?![a-z])"), 0.39, 0.38),
-    (re.compile(r"[0-9]{1,3}"), 1.27, 0.0),
-    (re.compile(f"[{_MARK}]+"), 0.63, 0.23),
-    (re.compile(r"[ \t]*[\r\n]+"), 0.33, 0.0),
-    (re.compile(r" {2,}|\t+"), 1.2, 0.0),
+    (re.compile(r"[A-Z]+(?![a-z])"), 0.5, 0.38),
+    (re.compile(r"[0-9]{1,3}"), 1.25, 0.0),
+    (re.compile(f"[{_MARK}]+"), 0.64, 0.28),
+    (re.compile(r"[ \t]*[\r\n]+"), 0.57, 0.05),
+    (re.compile(r" {2,}|\t+"), 1.18, 0.01),
+    (re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"), 1.0, 0.0),
     (re.compile(f"[{_HAN}]+"), 0.5, 0.76),
-    (re.compile(f"[{_CJK_MARK}]"), 1.2, 0.0),
+    (re.compile(f"[{_CJK_MARK}]"), 1.14, 0.0),
     # A space in front of a number or a Han character is a token of its own; in front of a word it is free.
-    (re.compile(" (?=[0-9])"), 1.0, 0.0),
-    (re.compile(f" (?=[{_HAN}])"), 0.7, 0.0),
+    (re.compile("(?<! ) (?=[0-9])"), 1.0, 0.0),
+    (re.compile(f"(?<! ) (?=[{_HAN}])"), 0.65, 0.0),
     (re.compile(f"[{_ACCENTED}]"), 0.4, 0.0),
     (re.compile(f"[{_LETTER}]+"), 0.2, 0.3),
     (re.compile(f"[{_SYLLABLE}]"), 0.7, 0.0),
-    (re.compile(f"[^\x00-\x7f{_HAN}{_CJK_MARK}{_ACCENTED}{_LETTER}{_SYLLABLE}]"), 1.9, 0.0),
+    (re.compile(f"[{_FRAME}]"), 0.6, 0.0),
+    (re.compile(f"[^\x00-\x7f{_FRAME}{_HAN}{_CJK_MARK}{_ACCENTED}{_LETTER}{_SYLLABLE}]"), 1.9, 0.0),
     # A hump of camelCase, or a letter after a digit, starts a token of its own.
-    (re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[0-9_])[a-z]"), 0.36, 0.0),
+    (re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[0-9_])[a-z]"), 0.27, 0.0),
     # A mark joins the word behind it, and a line end the mark before it.
-    (re.compile(f"[{_MARK}](?=[A-Za-z])"), -0.35, 0.0),
-    (re.compile(r"[;,{(>:]\s*[\r\n]"), -0.9, 0.0),
+    (re.compile(f"[{_MARK}](?=[A-Za-z])"), -0.48, 0.0),
+    (re.compile(f"[{_MARK}][ \t]*[\r\n]"), -0.86, 0.0),
+    (re.compile(r"[，。；：、！？）】”][ \t]*[\r\n]"), -0.9, 0.0),
 )
 
 
