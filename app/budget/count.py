@@ -143,15 +143,14 @@ _MARGIN: Final = 1.012
 # By length; longer words: _LONG_WORD and _PER_LETTER for each letter more.
 _WORD_COST: Final = (0.0, 1.05, 1.05, 1.05, 1.05, 1.1, 1.1, 1.3, 1.3, 1.05, 1.05)
 _LONG_WORD: Final = 2.15
-_PER_FRAME: Final = "\u2500-\u259f"
-_LETTER: Final = 0.35
+_PER_LETTER: Final = 0.35
 # (what, tokens for each occurrence, tokens for each of its characters)
 _COSTS: Final = (
-    (re.compile(r"[A-Z]+(?![a-z])"), 0.5, 0.38),
+    (re.compile(r"[A-Z]+(?![a-z])"), 0.45, 0.37),
     (re.compile(r"[0-9]{1,3}"), 1.25, 0.0),
     (re.compile(f"[{_MARK}]+"), 0.64, 0.28),
     (re.compile(r"[ \t]*[\r\n]+"), 0.57, 0.05),
-    (re.compile(r" {2,}|\t+"), 1.18, 0.01),
+    (re.compile(r" {2,}|\t+"), 1.03, 0.01),
     (re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"), 1.0, 0.0),
     (re.compile(f"[{_HAN}]+"), 0.5, 0.76),
     (re.compile(f"[{_CJK_MARK}]"), 1.14, 0.0),
