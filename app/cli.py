@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextman
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final, cast, get_args
+from typing import Annotated, Any, Final, cast
 
 import typer
 from rich.console import Console
@@ -30,7 +30,7 @@ from app.people.keys import SCOPES, issue, ordered
 from app.retrieval.types import Evidence, Filters, Level, Question
 from app.settings import Settings, unknown_variables
 from app.transfer.importing import FileReport, Summary
-from app.transfer.vault import FormatChoice
+from app.transfer.vault import FORMATS, FormatChoice
 from app.wiring import Services, database_url, open_services
 
 DEFAULT_SCOPES: Final = ["read", "write", "chat"]
@@ -65,12 +65,17 @@ def main() -> None:
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Settings from the environment; names variables that nothing reads."""
+    """Settings from the environment."""
     settings = Settings(**{name: value for name, value in overrides.items() if value is not None})
     log.configure(settings.log_level, settings.log_format)
+    return settings
+
+
+@app.callback()
+def name_unknown_variables() -> None:
+    """A knowledge backend for card notes."""
     for name in unknown_variables():
         err.print(f"[yellow]warning[/yellow]: {name} is set, but there is no such setting", highlight=False)
-    return settings
 
 
 @asynccontextmanager
@@ -192,7 +197,7 @@ def import_notes(
     wait: Annotated[bool, typer.Option(help="Return when everything is searchable")] = True,
 ) -> None:
     """Import Markdown, text, HTML, PDF and Word files. Importing again updates what has changed."""
-    if format not in get_args(FormatChoice):
+    if format not in FORMATS:
         raise typer.BadParameter("--format is auto, obsidian, logseq or markdown")
 
     async def work(settings: Settings, dsn: str, bar: Progress) -> tuple[Summary, dict[str, int], list[FileReport]]:

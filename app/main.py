@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 import uvicorn
@@ -95,7 +97,20 @@ def server_config(app: FastAPI, settings: HttpSettings) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """Tells the app that it is stopping before it waits for its connections."""
+    """Tells the app that it is stopping before it waits for its connections, and lets its caller end the process."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn's own, but a signal that was obeyed is not raised again: the exit code is 0."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {name: signal.signal(name, self.handle_exit) for name in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.config.app.state.stopping.set()  # type: ignore[union-attr]

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from app.core import log
 from app.core.errors import MindConeError
@@ -30,6 +30,7 @@ from app.transfer.notes import ParsedNote, VaultFormat, build, parse_note
 from app.transfer.settings import TransferSettings
 
 FormatChoice: TypeAlias = Literal["auto"] | VaultFormat
+FORMATS: Final = ("auto", *get_args(VaultFormat))
 
 NOTES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 PLAIN = frozenset({".txt", ".text"})

@@ -1,0 +1,94 @@
+"""Commands that start the embedded database themselves and stop it afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.test_run import ROOT, Instance
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Instance:
+    """A data directory on which nothing runs."""
+    return Instance(tmp_path_factory.mktemp("cli") / "data", MINDCONE_SAMPLE="off")
+
+
+def test_import_search_and_import_again(alone: Instance, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "茶.md").write_text("# 茶\n\n何秀兰的古树茶在 2025 年春天卖 300 元一饼。", encoding="utf-8")
+    (tmp_path / "notes" / "broken.pdf").write_bytes(b"%PDF-1.7 not really")
+    (tmp_path / "notes" / "plain.txt").write_text("The kettle broke on 3 May 2026.", encoding="utf-8")
+    first = alone.command("import", str(tmp_path / "notes"))
+    assert first.returncode == 0, first.stderr
+    told = json.loads(first.stdout)
+    assert told["files"] == {"created": 2, "rejected": 1}
+    assert told["codes"] == {"unreadable_pdf": 1}
+    assert told["cards"] == {"ready": 2}
+    assert "broken.pdf" in first.stderr
+    assert alone.postgres() == []
+
+    again = json.loads(alone.command("import", str(tmp_path / "notes")).stdout)
+    assert again["files"] == {"unchanged": 2, "rejected": 1}
+
+    found = json.loads(alone.command("search", "古树茶多少钱", "--json").stdout)
+    assert found["hits"][0]["card"]["title"] == "茶"
+    answered = alone.command("ask", "When did the kettle break?")
+    assert answered.returncode == 0
+    assert "The kettle broke on 3 May 2026." in answered.stdout
+    assert "[1]" in answered.stdout
+
+
+def test_eval_measures_a_folder_and_leaves_nothing_behind(alone: Instance, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    documents = {
+        "d 1": "The lighthouse keeper feeds seven cats.",
+        "d%2": "水泵每年十月检修一次。",
+        "d3": "Bread needs time.",
+    }
+    questions = {
+        "q1": ("Who feeds cats?", "d 1"),
+        "q2": ("水泵什么时候检修？", "d%2"),
+        "q3": ("What needs time?", "d3"),
+    }
+    rows = [json.dumps({"_id": key, "title": "", "text": text}, ensure_ascii=False) for key, text in documents.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    asked = [json.dumps({"_id": key, "text": text}, ensure_ascii=False) for key, (text, _) in questions.items()]
+    (folder / "queries.jsonl").write_text("\n".join(asked), encoding="utf-8")
+    gold = ["query-id\tcorpus-id\tscore", *(f"{key}\t{doc}\t1" for key, (_, doc) in questions.items())]
+    (folder / "qrels.tsv").write_text("\n".join(gold) + "\n", encoding="utf-8")
+
+    told = alone.command(
+        "eval", str(folder), "--level", "search", "--level", "bm25", "--run", str(tmp_path / "out.trec"), "--vs", "bm25"
+    )
+    assert told.returncode == 0, told.stderr
+    report = json.loads(told.stdout)
+    assert report["levels"]["search"]["recall@1"] == 1.0
+    assert report["levels"]["search"]["vs"]["bm25"]["recall@5"]["diff"] == 0.0
+    assert report["ingestion"]["cards"] == 3
+    run = (tmp_path / "out.search.trec").read_text(encoding="utf-8").splitlines()
+    assert run[0].split()[:4] == ["q1", "Q0", "d%201", "1"]
+    assert any(line.split()[2] == "d%252" for line in run)
+    left = json.loads(alone.command("doctor", "--deep", "--json").stdout)
+    assert left["ok"], left
+    assert json.loads(alone.command("search", "lighthouse", "--json").stdout)["hits"] == []
+
+
+def test_the_demonstration_answers_with_sources(alone: Instance) -> None:
+    told = alone.command("demo")
+    assert told.returncode == 0, told.stderr
+    for level in ("chat", "search", "explore", "context", "insight"):
+        assert f"level {level}:" in told.stdout
+    assert "path: question" in told.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("search", "x", "--level", "deepest"), ("eval", str(ROOT), "--level", "nothing"), ("import", "/no/where")]
+)
+def test_wrong_arguments_are_named(alone: Instance, words: tuple[str, ...]) -> None:
+    told = alone.command(*words)
+    assert told.returncode == 2
+    assert "Traceback" not in told.stderr
