@@ -150,7 +150,7 @@ _COSTS: Final = (
     (re.compile(r"[0-9]{1,3}"), 1.25, 0.0),
     (re.compile(f"[{_MARK}]+"), 0.64, 0.28),
     (re.compile(r"[ \t]*[\r\n]+"), 0.57, 0.05),
-    (re.compile(r" {2,}|\t+"), 1.03, 0.01),
+    (re.compile(r" {2,}|\t+"), 1.14, 0.01),
     (re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"), 1.0, 0.0),
     (re.compile(f"[{_HAN}]+"), 0.5, 0.76),
     (re.compile(f"[{_CJK_MARK}]"), 1.14, 0.0),
