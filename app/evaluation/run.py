@@ -18,8 +18,8 @@ from urllib.parse import quote
 from app.cards.drafts import NewCard
 from app.db.session import Database
 from app.evaluation import queries
-from app.evaluation.folder import Document, LabelledSet
-from app.evaluation.metrics import mean, measure_run
+from app.evaluation.folder import Document, LabelledSet, half
+from app.evaluation.metrics import Row, mean, measure_run
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
@@ -113,6 +113,7 @@ class Evaluation:
                     "n": len(rows),
                     "unanswered": sum(not answered.get(query) for query in labelled.gold),
                     **mean(list(rows.values())),
+                    "halves": halves(rows),
                     **timings,
                 }
             async with self._database.read() as session:
@@ -198,6 +199,14 @@ class Evaluation:
             "embedding_ms": percentiles(embedding),
             "degraded": dict(degraded),
         }
+
+
+def halves(rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
+    """The measures on the half of the queries that things are tuned on, and on the half that is reported."""
+    split: dict[str, list[Row]] = defaultdict(list)
+    for query, row in rows.items():
+        split[half(query)].append(row)
+    return {name: {"n": len(part), **mean(part)} for name, part in sorted(split.items())}
 
 
 def as_cards(documents: Sequence[Document], group: Sequence[str], where: str | None) -> Corpus:
