@@ -164,6 +164,8 @@ _COSTS: Final = (
     (re.compile(f"[^\x00-\x7f{_FRAME}{_HAN}{_CJK_MARK}{_ACCENTED}{_LETTER}{_SYLLABLE}]"), 1.9, 0.0),
     # A hump of camelCase, or a letter after a digit, starts a token of its own.
     (re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[0-9_])[a-z]"), 0.27, 0.0),
+    # Escaped line ends part words.
+    (re.compile(r"\\[nrt](?=\w)"), 0.7, 0.0),
     # A mark joins the word behind it, and a line end the mark before it.
     (re.compile(f"[{_MARK}](?=[A-Za-z])"), -0.48, 0.0),
     (re.compile(f"[{_MARK}][ \t]*[\r\n]"), -0.86, 0.0),
