@@ -11,7 +11,7 @@ class RetrievalSettings(BaseModel):
     search_fusion: Fusion = "absolute"
     search_each: int = Field(100, ge=1, le=1000, description="Rows per leg that enter the pool")
     rrf_k: int = Field(60, ge=1)
-    lexical_weight: float = Field(0.25, ge=0, description="c in cos + c * BM25/B, for the embedded model's space")
+    lexical_weight: float = Field(0.26, ge=0, description="c in cos + c * BM25/B, for the embedded model's space")
     exact_scan_windows: int = Field(
         30_000, ge=0, description="Workspaces with no more vectors than this are scanned exactly"
     )
