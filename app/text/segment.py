@@ -27,6 +27,7 @@ MAX_VECTOR_BYTES: Final = 900_000
 """A tsvector holds 1 MB; its literal is always the longer of the two."""
 
 _CACHED_WORDS: Final = 200_000
+_CACHED_RUNS: Final = 4096
 _CACHED_CHARS: Final = 40
 # jieba's Viterbi is quadratic in the length of a run of unknown characters.
 _MAX_HAN_RUN: Final = 256
@@ -95,6 +96,7 @@ class Segmenter:
         self._jieba: Any = None
         self._stemmer: Any = None
         self._words: dict[str, _Latin] = {}
+        self._runs: dict[str, list[tuple[str, int, int]]] = {}
 
     def load(self) -> None:
         """Read dictionary and stemmer now rather than at first use."""
@@ -192,11 +194,20 @@ class Segmenter:
             for word, start, _ in self._cut(token):
                 yield start, word
 
-    def _cut(self, run: str) -> Iterator[tuple[str, int, int]]:
-        cutter = self._jieba or self._load_jieba()
-        for i in range(0, len(run), _MAX_HAN_RUN):
-            for word, start, end in cutter.tokenize(run[i : i + _MAX_HAN_RUN], mode="search"):
-                yield word, start + i, end + i
+    def _cut(self, run: str) -> list[tuple[str, int, int]]:
+        """Words of a Han run with their places; kept for a while, for a text is cut for its terms and its tsvector."""
+        words = self._runs.get(run)
+        if words is None:
+            cutter = self._jieba or self._load_jieba()
+            words = [
+                (word, start + i, end + i)
+                for i in range(0, len(run), _MAX_HAN_RUN)
+                for word, start, end in cutter.tokenize(run[i : i + _MAX_HAN_RUN], mode="search")
+            ]
+            if len(self._runs) >= _CACHED_RUNS:
+                self._runs.clear()
+            self._runs[run] = words
+        return words
 
     def _latin(self, token: str) -> _Latin:
         latin = self._words.get(token)
