@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
+import asyncpg
 import pytest
 
+from tests.conftest import with_database
 from tests.test_run import ROOT, Instance
 
 
@@ -92,3 +95,26 @@ def test_wrong_arguments_are_named(alone: Instance, words: tuple[str, ...]) -> N
     told = alone.command(*words)
     assert told.returncode == 2
     assert "Traceback" not in told.stderr
+
+
+def test_a_database_of_ones_own_is_migrated_only_when_asked(server_dsn: str, tmp_path: Path) -> None:
+    """A configured database belongs to its admin: the schema changes by `db upgrade`, not by a start."""
+    dsn = with_database(server_dsn, "own_database")
+    asyncio.run(_create(server_dsn, "own_database"))
+    own = Instance(tmp_path / "data", MINDCONE_DATABASE_URL=dsn)
+    before = own.command("db", "status")
+    assert (before.returncode, json.loads(before.stdout)["state"]) == (1, "pending")
+    refused = own.command("search", "anything")
+    assert refused.returncode == 1
+    assert "schema_pending" in refused.stderr
+    assert own.command("db", "upgrade").returncode == 0
+    after = own.command("db", "status")
+    assert (after.returncode, json.loads(after.stdout)["state"]) == (0, "current")
+    assert json.loads(own.command("search", "anything", "--json").stdout)["hits"] == []
+    assert not (tmp_path / "data" / "postgres").exists()
+
+
+async def _create(dsn: str, name: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    await connection.execute(f"CREATE DATABASE {name}")
+    await connection.close()
