@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,17 +17,14 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
+from app import wiring
 from app.core import log
 from app.db.session import Database
-from app.index import queries as index
-from app.ingestion.pipeline import Pipeline
 from app.ingestion.queries import Task
-from app.ingestion.submit import Intake
 from app.main import Server, create_app, server_config
 from app.people import queries as people
 from app.people.keys import issue
 from app.providers.ports import Embeddings, EmbeddingSpace
-from app.retrieval.retrieve import Retriever
 from app.settings import Settings
 from app.text.segment import Segmenter
 from app.wiring import Services
@@ -76,24 +74,15 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def services(database: Database, settings: Settings, segmenter: Segmenter) -> Services:
-    embedder = WordEmbedder(segmenter)
-    async with database.unit() as session:
-        workspace = await people.ensure_default_workspace(session)
-        await index.set_current_space(session, await index.ensure_space(session, embedder.space))
-    return cast(
-        Services,
-        SimpleNamespace(
-            settings=settings,
-            database=database,
-            embedder=embedder,
-            segmenter=segmenter,
-            retriever=Retriever(database, embedder, segmenter, settings),
-            intake=Intake(settings.card_max_bytes),
-            pipeline=Pipeline(database, embedder, segmenter, settings),
-            default_workspace=workspace,
-        ),
-    )
+async def services(
+    database_dsn: str, settings: Settings, segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Services]:
+    """What the real wiring makes, on the small embedder and one dictionary for all tests. Its parts can be replaced."""
+    monkeypatch.setattr(wiring, "build_embedder", lambda settings, data_dir: WordEmbedder(segmenter))
+    monkeypatch.setattr(wiring, "Segmenter", lambda: segmenter)
+    async with wiring.open_services(settings, database_dsn) as opened:
+        parts = {field.name: getattr(opened, field.name) for field in fields(opened)}
+        yield cast(Services, SimpleNamespace(**parts))
 
 
 @pytest.fixture

@@ -272,10 +272,7 @@ async def test_concurrent_posts_of_one_external_id(client: httpx.AsyncClient, se
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 7
 
     upserts = await asyncio.gather(
-        *(
-            client.post(f"{API}/cards?upsert=true", json={"content": f"v{n}", "external_id": "race-2"})
-            for n in range(8)
-        )
+        *(client.post(f"{API}/cards?upsert=true", json={"content": f"v{n}", "external_id": "race-2"}) for n in range(8))
     )
     assert sorted(answer.status_code for answer in upserts) == [200] * 7 + [201]
     assert len(await fetch(services.database, "SELECT id FROM cards")) == 2

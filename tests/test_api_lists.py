@@ -159,10 +159,10 @@ CODE = ["' OR '1'='1", "\\", "%", "_", "a'b\"c", "{}", "$1", ":w", "/*", "--", "
 
 async def test_filters_are_values_and_never_code(client: httpx.AsyncClient, services: Services) -> None:
     """L4: as a tag, and in words before and after ingestion."""
-    made = {value: await create(client, content=f"w{n} {value} end", tags=[value]) for n, value in enumerate(CODE)}
+    made = {value: await create(client, content=f"w{n:02} {value} end", tags=[value]) for n, value in enumerate(CODE)}
     for _ in range(2):
         for n, (value, card) in enumerate(made.items()):
-            for params in ({"tag": value}, {"q": f"w{n} {value}"}):
+            for params in ({"tag": value}, {"q": f"w{n:02} {value}"}):
                 items = (await client.get(f"{API}/cards", params=params)).json()["items"]
                 assert [item["id"] for item in items] == [card["id"]], params
         await ingest_all(services)

@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from app.api.problems import document, status_of
-from app.core.errors import MindConeError, Unavailable
+from app.core.errors import MindConeError, ShuttingDown
 from app.core.log import get
 
 log = get(__name__)
 
 PING_SECONDS: Final = 15.0
 PING: Final = b": ping\n\n"
-
-
-class ShuttingDown(Unavailable):
-    """The server is stopping; connect again in a moment."""
-
-    code = "shutting_down"
+# No line ends for SSE, but for many a client's line reader.
+_LINE_ENDS: Final = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
 
 
 class Event(NamedTuple):
@@ -43,24 +40,46 @@ def encode(event: Event) -> bytes:
     if event.id is not None:
         lines.append(f"id: {event.id}")
     # JSON has no raw line ends, so one data line is enough.
-    lines.append(f"data: {json.dumps(event.data, ensure_ascii=False, default=str, separators=(',', ':'))}")
+    data = json.dumps(event.data, ensure_ascii=False, default=str, separators=(",", ":"))
+    lines.append(f"data: {data.translate(_LINE_ENDS)}")
     return ("\n".join(lines) + "\n\n").encode(errors="replace")
+
+
+def failed(request: Request, error: MindConeError) -> Event:
+    """The last event of a stream that could not go on."""
+    return Event("failed", document(request.scope, status_of(error), error.code, error.detail, **error.extra))
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How a stream writes its events, and the event of its failure. The default is ours."""
+
+    encode: Callable[[Any], bytes] = encode
+    failed: Callable[[Request, MindConeError], Any] = failed
 
 
 class EventStream(StreamingResponse):
     media_type = "text/event-stream"
 
-    def __init__(self, request: Request, events: AsyncIterator[Event], ping_seconds: float = PING_SECONDS) -> None:
+    def __init__(
+        self,
+        request: Request,
+        events: AsyncIterator[Any],
+        ping_seconds: float = PING_SECONDS,
+        wire: Wire = Wire(),  # noqa: B008  (immutable)
+    ) -> None:
         super().__init__(
-            _frames(request, events, ping_seconds),
+            _frames(request, events, ping_seconds, wire),
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
 
 
-async def _frames(request: Request, events: AsyncIterator[Event], ping_seconds: float) -> AsyncIterator[bytes]:
-    queue: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=1)
+async def _frames(
+    request: Request, events: AsyncIterator[Any], ping_seconds: float, wire: Wire
+) -> AsyncIterator[bytes]:
+    queue: asyncio.Queue[Any] = asyncio.Queue(maxsize=1)
     # One task runs the source from beginning to end: a timeout around its steps would cancel it half way.
-    pump = asyncio.create_task(_pump(request, events, queue))
+    pump = asyncio.create_task(_pump(request, events, queue, wire))
     stopping = asyncio.create_task(_stopping(request).wait())
     waiting = asyncio.create_task(queue.get())
     try:
@@ -71,11 +90,11 @@ async def _frames(request: Request, events: AsyncIterator[Event], ping_seconds: 
                 if event is None:
                     return
                 waiting = asyncio.create_task(queue.get())
-                yield encode(event)
+                yield wire.encode(event)
             elif not stopping.done():
                 yield PING
             if stopping.done():
-                yield encode(failed(request, ShuttingDown()))
+                yield wire.encode(wire.failed(request, ShuttingDown()))
                 return
     finally:
         tasks = (pump, waiting, stopping)
@@ -84,25 +103,20 @@ async def _frames(request: Request, events: AsyncIterator[Event], ping_seconds: 
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _pump(request: Request, events: AsyncIterator[Event], queue: asyncio.Queue[Event | None]) -> None:
+async def _pump(request: Request, events: AsyncIterator[Any], queue: asyncio.Queue[Any], wire: Wire) -> None:
     try:
         async for event in events:
             await queue.put(event)
     except MindConeError as error:
-        await queue.put(failed(request, error))
+        await queue.put(wire.failed(request, error))
     except Exception as error:
         log.error("stream_failed", kind=type(error).__name__, exc_info=error)
-        await queue.put(failed(request, MindConeError()))
+        await queue.put(wire.failed(request, MindConeError()))
     finally:
         close = getattr(events, "aclose", None)
         if close is not None:
             await close()
     await queue.put(None)
-
-
-def failed(request: Request, error: MindConeError) -> Event:
-    """The last event of a stream that could not go on."""
-    return Event("failed", document(request.scope, status_of(error), error.code, error.detail, **error.extra))
 
 
 def _stopping(request: Request) -> asyncio.Event:
