@@ -140,14 +140,11 @@ async def matches(postgres: asyncpg.Connection, vector: str, query: str | None) 
         ("O'Brien said: it's \\ fine", "o’brien"),
         ("HTTPServer in fooBar", "foobar"),
         ("İstanbul'da", "istanbul"),
-        ("x of y", "of"),
     ],
 )
 async def test_what_is_written_is_found(postgres: asyncpg.Connection, segmenter: Segmenter, text: str, question: str):
     """B1, B2, B4, B5, B7, A11: infix words, single characters, both halves of a mixed note."""
     vector = segmenter.tsvector(text)
-    if question == "of":
-        vector = segmenter.tsvector("of")
     assert await matches(postgres, vector, segmenter.tsquery(question))
     assert await matches(postgres, vector, segmenter.tsquery_all(question))
     assert not await matches(postgres, segmenter.tsvector("unrelated 另外"), segmenter.tsquery(question))
@@ -247,7 +244,7 @@ def test_loading_is_lazy_silent_and_writes_no_cache(tmp_path):
         "s.load(); assert 'jieba' in sys.modules; s.terms('测试')"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
+        [sys.executable, "-c", code],
         env={"TMPDIR": str(tmp_path), "PYTHONPATH": ":".join(filter(None, sys.path)), "PATH": ""},
         capture_output=True,
         text=True,

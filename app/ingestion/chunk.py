@@ -9,12 +9,12 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
+from app.text.cut import good_cut
 from app.text.markdown import Block, blocks
 from app.text.sentences import sentences
 
@@ -23,14 +23,11 @@ CountTokens = Callable[[str], int]
 _TURN = re.compile(
     r"^[ \t]*(?:\[[^\]\n]{1,60}\][ \t]*)?(?:[^\s:：\[\]|#>][^:：\n]{0,39})[:：](?=\s|(?<=：)|\*\*)", re.MULTILINE
 )
-_CLAUSE: Final = frozenset('，,；;：:、。！？!?)）]】”’"')
 _GUESSES: Final = 6
 _SMALL: Final = 5
 """Below target / 5 a chunk is a leftover."""
 _TINY_CHARS: Final = 60
 _MAX_TITLE_CHARS: Final = 120
-_LONGEST_CHARACTER: Final = 32
-_JOINERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
 class _Break(IntEnum):
@@ -171,7 +168,7 @@ class _Cutter:
         while not fits and size > 1:
             size //= 2
             fits = size if self.count(self.content[start : start + size]) <= self.limit else 0
-        stop = _good_cut(self.content, start, start + max(1, fits))
+        stop = good_cut(self.content, start, start + max(1, fits))
         return stop, self.count(self.content[start:stop])
 
     # ---------------------------------------------------------------------------- groups
@@ -318,41 +315,3 @@ def _skip_blank(content: str, start: int, end: int) -> int:
     while start < end and content[start].isspace():
         start += 1
     return start
-
-
-def _good_cut(content: str, start: int, stop: int) -> int:
-    """The last place in content[start:stop] where a clause, else a word, else a character ends."""
-    earliest = max(start + 1, stop - (stop - start) * 2 // 5)
-    for at in range(stop, earliest - 1, -1):
-        # "3,000" and "a:b" go on behind an ASCII mark.
-        if content[at - 1] in _CLAUSE and not (content[at - 1].isascii() and content[at : at + 1].isalnum()):
-            return at
-    for at in range(stop, earliest - 1, -1):
-        if content[at - 1].isspace():
-            return start + len(content[start:at].rstrip())
-    for at in range(stop, max(start, stop - _LONGEST_CHARACTER), -1):
-        if _between_characters(content, start, at):
-            return at
-    return stop
-
-
-def _between_characters(content: str, start: int, at: int) -> bool:
-    """Whether no character, as a reader sees it, is cut at `at`: the common cases of UAX #29. One begins at `start`."""
-    if at >= len(content):
-        return True
-    left, right = content[at - 1], content[at]
-    if right in _JOINERS or left == "\u200d" or (left, right) == ("\r", "\n"):
-        return False
-    if unicodedata.category(right)[0] == "M" or "\U0001f3fb" <= right <= "\U0001f3ff":
-        return False
-    if _is_flag_letter(right) and _is_flag_letter(left):
-        run = 1
-        while at - 1 - run >= start and _is_flag_letter(content[at - 1 - run]):
-            run += 1
-        return run % 2 == 0
-    # Conjoining Hangul: a vowel or a final consonant continues the syllable.
-    return not ("\u1160" <= right <= "\u11ff" and "\u1100" <= left <= "\ud7ff")
-
-
-def _is_flag_letter(ch: str) -> bool:
-    return "\U0001f1e6" <= ch <= "\U0001f1ff"

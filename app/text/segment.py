@@ -13,6 +13,7 @@ import logging
 import re
 import threading
 import unicodedata
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -243,7 +244,10 @@ class Segmenter:
     def _load_jieba(self) -> Any:
         with self._lock:
             if self._jieba is None:
-                import jieba
+                with warnings.catch_warnings():
+                    # It asks for pkg_resources and writes its patterns as plain strings.
+                    warnings.simplefilter("ignore")
+                    import jieba
 
                 jieba.setLogLevel(logging.WARNING)
                 cutter = jieba.Tokenizer()
