@@ -24,6 +24,7 @@ def cut(text: str) -> list[str]:
         ["Plan B.", "It works."],
         ["He lives in the U.S.", "The rest do not."],
         ["At 5 p.m. he left."],
+        ["No.", "He sat.", "Nobody saw the sun.", "See Fig. 3 and No. 5 of Sept. 2024."],
         ["1. Install it.", "Then run."],
         ['"Why?" he asked.', '"Go!"', "Nobody moved."],
         ["He paused... and went on.", "Then... Nothing."][:1],

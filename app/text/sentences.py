@@ -22,20 +22,22 @@ _LOOK_BACK = 24
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘，。、；：（「『]+$")
 
 _ABBREVIATION_LIST = """
-    mr mrs ms dr prof rev fr hon pres gov sen rep gen col lt sgt capt cmdr maj adm st mt ft jr sr vs no nos vol vols
-    pp ed eds fig figs eq eqs sec ch cf ca approx est dept univ assn bros inc ltd co corp llc plc al etc viz resp
-    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun ave blvd rd tel
-    min max avg incl excl ext e.g i.e a.m p.m u.s u.k u.n ph.d m.d b.a m.a b.sc m.sc d.c"""
+    mr mrs ms dr prof rev fr hon pres gov sen rep gen col lt sgt capt cmdr maj adm st mt ft jr sr vs ed eds cf ca
+    approx est dept univ assn bros inc ltd co corp llc plc al etc viz resp ave blvd rd tel avg incl excl ext
+    e.g i.e a.m p.m u.s u.k u.n ph.d m.d b.a m.a b.sc m.sc d.c"""
 _ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
+_NEVER_LAST_LIST = "mr mrs ms dr prof rev hon gov sen rep gen col lt sgt capt cmdr maj adm st mt vs e.g i.e cf"
+_NEVER_LAST = frozenset(_NEVER_LAST_LIST.split())
+# Words of their own otherwise: "No. He sat in the sun."
+_BEFORE_NUMBER_LIST = """
+    no nos vol vols pp p fig figs eq eqs sec ch art min max
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun"""
+_BEFORE_NUMBER = frozenset(_BEFORE_NUMBER_LIST.split())
 # Abbreviations that also close a sentence do so in front of one of these.
 _STARTER_LIST = """
     The He She It They We You This That These Those There In On At After Before When While But However And So If
     His Her Its Their Our My As For From With Since Although Then Also Later Today What Who Why How Where"""
 _STARTERS = frozenset(_STARTER_LIST.split())
-_NEVER_LAST_LIST = (
-    "mr mrs ms dr prof rev hon gov sen rep gen col lt sgt capt cmdr maj adm st mt vs fig figs eq no e.g i.e cf"
-)
-_NEVER_LAST = frozenset(_NEVER_LAST_LIST.split())
 _NEXT_WORD = re.compile(r"[\"'“‘(\[]*([A-Za-z]+)")
 
 
@@ -100,10 +102,13 @@ def _abbreviated(text: str, start: int, at: int, end: int) -> bool:
     if word.isdigit():
         # "3. Install" opens a list item.
         return len(word) <= 3 and not text[start : at - len(word)].strip()
+    behind = text[end : end + 32].lstrip()
+    if bare in _BEFORE_NUMBER:
+        return behind[:1].isdigit()
     initial = len(word) == 1 and word.isupper()
     if not (initial or bare in _ABBREVIATIONS or ("." in word and len(word) <= 6 and word.replace(".", "").isalpha())):
         return False
     if bare in _NEVER_LAST:
         return True
-    following = _NEXT_WORD.match(text[end : end + 32].lstrip())
+    following = _NEXT_WORD.match(behind)
     return following is None or following.group(1) not in _STARTERS
