@@ -304,7 +304,7 @@ def demo() -> None:
 
 async def answered(opened: Services, workspace_id: uuid.UUID, asked: Ask, *, quiet: bool) -> Answer | None:
     """The answer, printed as it comes."""
-    async with aclosing(opened.answering.stream(workspace_id, asked)) as events:  # type: ignore[type-var]
+    async with aclosing(opened.answering.stream(workspace_id, asked)) as events:
         async for event in events:
             if isinstance(event, Token) and not quiet:
                 out.print(event.text, end="", highlight=False, markup=False, soft_wrap=True)

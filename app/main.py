@@ -17,7 +17,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import HTMLResponse
 
 from app import api
-from app.api import idempotency, openapi, problems
+from app.api import gone, idempotency, openapi, problems
 from app.api.limits import BodyLimit
 from app.api.metrics import Metrics
 from app.api.observe import Observed
@@ -71,6 +71,7 @@ def build(settings: HttpSettings) -> FastAPI:
     app.state.stopping = asyncio.Event()
     problems.install(app)
     idempotency.install(app)
+    gone.install(app)
     openapi.install(app)
     for router in api.routers():
         app.include_router(router, prefix=api.PREFIX)

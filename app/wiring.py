@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from app.chat.answer import Answering
-from app.chat.turn import Conversations
+from app.chat.conversations import Conversations
 from app.core.errors import ConfigurationError
 from app.core.log import get
 from app.db import migrate

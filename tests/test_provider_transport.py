@@ -61,7 +61,7 @@ def test_statuses(status: int, kind: type[ProviderError], retryable: bool):
     error = status_error(status, {})
     assert type(error) is kind
     assert error.retryable is retryable
-    assert error.extra["status"] == status
+    assert error.extra["upstream_status"] == status
 
 
 def test_waiting_times():

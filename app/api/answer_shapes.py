@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,7 +24,7 @@ from app.api.sse import Event
 from app.api.text_types import Line, Shape
 from app.chat.answer import Answer, AnswerEvent, Ask, Routed, Token
 from app.chat.citations import Citation
-from app.chat.turn import Failed, Started, TurnEvent
+from app.chat.turn import Started
 from app.providers.ports import Usage
 
 
@@ -31,7 +32,7 @@ class AnswerBody(Shape):
     """What every question may say besides its text."""
 
     level: LevelChoice = "auto"
-    limit: int | None = Field(None, ge=1, le=50)
+    limit: int | None = Field(None, ge=1, le=100, description="Cards that are looked at")
     filters: FiltersShape | None = None
     provider: Line | None = Field(None, max_length=100)
     model: Line | None = Field(None, max_length=200)
@@ -72,7 +73,7 @@ class UsageShape(BaseModel):
 
 
 class AnswerShape(BaseModel):
-    """`status` complete: the model came to its own end."""
+    """`status` complete: the model came to its own end; interrupted: see `stop_reason`."""
 
     answer: str
     status: str
@@ -113,16 +114,16 @@ def answer_shape(answer: Answer) -> AnswerShape:
 
 
 def turn_shape(started: Started, answer: Answer) -> TurnShape:
-    return TurnShape.model_construct(**_answer_fields(answer), **_ids(started))
+    return TurnShape.model_construct(**_answer_fields(answer), **ids_of(started))
 
 
 def _answer_fields(answer: Answer) -> dict[str, Any]:
     ledger = answer.ledger
     return {
         "answer": answer.text,
-        "status": "complete" if answer.complete else "interrupted",
+        "status": "complete" if answer.is_complete else "interrupted",
         "stop_reason": answer.stop_reason,
-        "citations": [_citation(citation) for citation in answer.citations],
+        "citations": [citation_shape(citation) for citation in answer.citations],
         "removed_citations": answer.removed_citations,
         "route": route_shape(answer.evidence.route),
         "hits": [hit_shape(hit) for hit in answer.evidence.hits],
@@ -146,7 +147,7 @@ def usage_shape(usage: Usage) -> UsageShape:
     )
 
 
-def _citation(citation: Citation) -> CitationShape:
+def citation_shape(citation: Citation) -> CitationShape:
     return CitationShape.model_construct(
         marker=citation.marker,
         kind=citation.kind,
@@ -158,7 +159,7 @@ def _citation(citation: Citation) -> CitationShape:
     )
 
 
-def _ids(started: Started) -> dict[str, Any]:
+def ids_of(started: Started) -> dict[str, Any]:
     return {
         "conversation_id": started.conversation_id,
         "branch_id": started.branch_id,
@@ -170,51 +171,29 @@ def _ids(started: Started) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------- as a stream
 
 
-async def ask_events(events: AsyncIterator[AnswerEvent]) -> AsyncIterator[Event]:
+async def ask_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[Event]:
     """The stream of `/ask`: started, route, hits, tokens, citations, finished."""
     yield Event("started", {})
-    async for event in events:
-        for told in answer_events(event):
-            yield told
-
-
-async def turn_events(events: AsyncIterator[tuple[int, TurnEvent]]) -> AsyncIterator[Event]:
-    """The stream of a turn; each event's `id` is its number, to go on from after a break."""
-    started: Started | None = None
-    async for number, event in events:
-        if isinstance(event, Started):
-            started = event
-            yield Event("started", _plain(_ids(event)), str(number))
-        elif isinstance(event, Failed):
-            yield Event("failed", {"code": event.code, "detail": event.detail, "status": event.status}, str(number))
-        else:
-            for told in answer_events(event, started, str(number)):
+    async with aclosing(events):
+        async for event in events:
+            for told in answer_events(event, answer_shape):
                 yield told
 
 
-def answer_events(event: AnswerEvent, started: Started | None = None, number: str | None = None) -> list[Event]:
+def answer_events(event: AnswerEvent, shaped: Callable[[Answer], AnswerShape]) -> list[Event]:
     """One event of the answer step, as what a client is told."""
     if isinstance(event, Token):
-        return [Event("token", {"text": event.text}, number)]
+        return [Event("token", {"text": event.text})]
     if isinstance(event, Routed):
         evidence = event.evidence
-        return [
-            Event("route", route_shape(evidence.route).model_dump(mode="json"), number),
-            Event(
-                "hits",
-                {
-                    "hits": [hit_shape(hit).model_dump(mode="json") for hit in evidence.hits],
-                    "degraded": list(evidence.degraded),
-                },
-                number,
-            ),
-        ]
-    shape = turn_shape(started, event) if started else answer_shape(event)
+        found = {
+            "hits": [hit_shape(hit).model_dump(mode="json") for hit in evidence.hits],
+            "nothing_relevant": evidence.nothing_relevant,
+            "degraded": list(evidence.degraded),
+        }
+        return [Event("route", route_shape(evidence.route).model_dump(mode="json")), Event("hits", found)]
+    shape = shaped(event)
     return [
-        *(Event("citation", citation.model_dump(mode="json"), number) for citation in shape.citations),
-        Event("finished", shape.model_dump(mode="json"), number),
+        *(Event("citation", citation.model_dump(mode="json")) for citation in shape.citations),
+        Event("finished", shape.model_dump(mode="json")),
     ]
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in fields.items()}

@@ -8,38 +8,38 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.api.answer_shapes import AnswerShape, AskBody, answer_shape, ask_events, ask_of
-from app.api.deps import Reader, Wired
-from app.api.idempotency import RecordedRoute
+from app.api.deps import Claimed, Reader, Wired
+from app.api.gone import unless_gone
+from app.api.idempotency import LongRoute
 from app.api.search import check_query
 from app.api.sse import EventStream
 from app.chat.answer import Answer, Answering, Ask
 from app.core.errors import MindConeError
 from app.people.keys import Principal
 
-router = APIRouter(tags=["answers"], route_class=RecordedRoute)
+router = APIRouter(tags=["answers"], route_class=LongRoute)
 
 
 @router.post("/ask", response_model=AnswerShape, responses={200: {"content": {"text/event-stream": {}}}})
 async def ask(
-    services: Wired,
-    body: AskBody,
-    request: Request,
-    principal: Reader,
+    principal: Reader, services: Wired, body: AskBody, request: Request, claim: Claimed
 ) -> AnswerShape | Response:
     """Answer from the notes, with citations. With `stream`: server-sent events `started, route, hits, token,
     citation, finished`, or `failed` as the last one. A client that goes away ends the work.
+
+    An Idempotency-Key keeps answers in JSON; streams are not kept.
     """
     check_query(body.query, services.settings.query_max_bytes)
     asked = ask_of(body, body.query)
     services.providers.get_provider(asked.provider)
     if body.stream:
         return EventStream(request, ask_events(services.answering.stream(principal.workspace_id, asked)))
-    return answer_shape(await collect(services.answering, principal, asked))
+    return answer_shape(await unless_gone(request, collect(services.answering, principal, asked)))
 
 
 async def collect(answering: Answering, principal: Principal, asked: Ask) -> Answer:
     """The last event of an answer's stream."""
-    async with aclosing(answering.stream(principal.workspace_id, asked)) as events:  # type: ignore[type-var]
+    async with aclosing(answering.stream(principal.workspace_id, asked)) as events:
         async for event in events:
             if isinstance(event, Answer):
                 return event

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
+from contextlib import aclosing
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from app.api.answer_shapes import TurnBody, TurnShape, ask_of, turn_events, turn_shape
-from app.api.deps import Chatter, Reader, ReadSession, Wired, WriteSession
+from app.api.answer_shapes import TurnBody, TurnShape, ask_of, ids_of, turn_shape
+from app.api.deps import Chatter, Claimed, Reader, ReadSession, Wired, WriteSession
 from app.api.etag import IfMatch, etag, expected_version
-from app.api.idempotency import RecordedRoute
+from app.api.gone import unless_gone
+from app.api.idempotency import LongRoute
 from app.api.pages import Cursor, Limit, Page, decode_number, decode_position, encode, encode_position
 from app.api.search import check_query
-from app.api.sse import Event, EventStream
-from app.api.text_types import Shape, Title
+from app.api.sse import EventStream
+from app.api.text_types import Line, Shape
+from app.api.turn_stream import Place, placed, turn_events, watched_events
 from app.chat import queries
 from app.chat.answer import Answer
 from app.chat.running import Run
@@ -25,17 +28,11 @@ from app.chat.tables import Conversation, Message
 from app.chat.turn import Failed, Started, TurnEvent
 from app.core.errors import MindConeError
 
-router = APIRouter(tags=["conversations"], route_class=RecordedRoute)
-
-
-class TurnFailed(MindConeError):
-    """The answer could not be finished; what was said so far is stored."""
-
-    code = "turn_failed"
+router = APIRouter(tags=["conversations"], route_class=LongRoute)
 
 
 class ConversationBody(Shape):
-    title: Title | None = None
+    title: Annotated[Line, Field(max_length=500)] | None = None
 
 
 class ConversationShape(BaseModel):
@@ -192,20 +189,22 @@ async def list_messages(
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def create_turn(
-    principal: Chatter, services: Wired, conversation_id: uuid.UUID, body: TurnBody, request: Request
+    principal: Chatter, services: Wired, conversation_id: uuid.UUID, body: TurnBody, request: Request, claim: Claimed
 ) -> TurnShape | Response:
     """Say something and get an answer. The question is stored before anything else happens.
 
     With `stream`: server-sent events. A client that goes away can come back by `GET /turns/{message_id}/events`;
-    a turn that nobody listens to for a while is interrupted, and keeps what was said.
+    a turn that nobody listens to for a while is interrupted, and keeps what was said. An Idempotency-Key keeps
+    answers in JSON, whether their client waits for them or not; streams are not kept.
     """
     check_query(body.content, services.settings.query_max_bytes)
     run = await services.conversations.take_turn(
         principal.workspace_id, conversation_id, body.branch_id, ask_of(body, body.content)
     )
     if body.stream:
-        return EventStream(request, turn_events(run.follow()))
-    return await _collected(run)
+        return EventStream(request, placed(turn_events(run.follow()), Place.parse(None)))
+    # Who repeats the request with its key wants the answer to the first one.
+    return await (unless_gone(request, _collected(run)) if claim is None else _collected(run))
 
 
 @router.post("/turns/{message_id}/stop", status_code=202)
@@ -221,55 +220,33 @@ async def follow_turn(
     services: Wired,
     message_id: uuid.UUID,
     request: Request,
-    last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+    last_event_id: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Listen to a turn again, from its beginning or from after `Last-Event-ID`."""
-    run = await services.conversations.find_run(principal.workspace_id, message_id)
-    if run is None:
-        return EventStream(request, _watched(services.conversations.watch(principal.workspace_id, message_id)))
-    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
-    return EventStream(request, turn_events(run.follow(after)))
+    conversations = services.conversations
+    run = await conversations.find_run(principal.workspace_id, message_id)
+    events = (
+        watched_events(conversations.watch(principal.workspace_id, message_id))
+        if run is None
+        else turn_events(run.follow())
+    )
+    return EventStream(request, placed(events, Place.parse(last_event_id)))
 
 
 async def _collected(run: Run[TurnEvent]) -> TurnShape:
+    """Raises what the turn failed of, with the ids of its messages: they are stored all the same."""
     started: Started | None = None
-    async for _, event in run.follow():
-        if isinstance(event, Started):
-            started = event
-        elif isinstance(event, Failed):
-            raise TurnFailed(
-                event.detail,
-                reason=event.code,
-                message_status=event.status,
-                **({"message_id": str(started.message_id)} if started else {}),
-            )
-        elif isinstance(event, Answer) and started is not None:
-            return turn_shape(started, event)
-    raise TurnFailed
-
-
-async def _watched(messages: AsyncIterator[Message]) -> AsyncIterator[Event]:
-    """A turn as the database tells it: what is new of the text, then its end."""
-    said = ""
-    async for message in messages:
-        if not said:
-            yield Event(
-                "started",
-                {
-                    "conversation_id": str(message.conversation_id),
-                    "branch_id": str(message.branch_id),
-                    "user_message_id": str(message.parent_id),
-                    "message_id": str(message.id),
-                },
-            )
-        if message.content.startswith(said) and len(message.content) > len(said):
-            yield Event("token", {"text": message.content[len(said) :]})
-        said = message.content or said
-        if message.status == "failed" or (message.status == "interrupted" and message.route is None):
-            yield Event("failed", {"code": message.error_code, "status": message.status})
-        elif message.status != "streaming":
-            shape = message_shape(message).model_dump(mode="json")
-            yield Event("finished", {**shape, "answer": message.content, "message_id": str(message.id)})
+    async with aclosing(run.follow()) as events:
+        async for event in events:
+            if isinstance(event, Started):
+                started = event
+            elif isinstance(event, Failed):
+                ids = {name: str(value) for name, value in ids_of(started).items()} if started else {}
+                event.error.extra.update(ids, message_status=event.status)
+                raise event.error
+            elif isinstance(event, Answer) and started is not None:
+                return turn_shape(started, event)
+    raise MindConeError
 
 
 def conversation_shape(row: Conversation) -> ConversationShape:

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -33,6 +33,7 @@ from app.people.tables import IdempotencyRecord
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
 STALE: Final = timedelta(seconds=60)
+LONG_STALE: Final = timedelta(minutes=10)
 KEPT: Final = timedelta(hours=24)
 
 _KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
@@ -121,7 +122,9 @@ async def claim(request: Request, database: Database, principal: Principal) -> A
         return
     if not _KEY.fullmatch(key):
         raise InvalidIdempotencyKey
-    held = await _claimed(database, principal, key, await _fingerprint(request))
+    route = request.scope.get("route")
+    stale = route.stale if isinstance(route, RecordedRoute) else STALE
+    held = await _claimed(database, principal, key, await _fingerprint(request), stale)
     request.state.claim = held
     try:
         yield held
@@ -132,11 +135,11 @@ async def claim(request: Request, database: Database, principal: Principal) -> A
         await held.release()
 
 
-async def _claimed(database: Database, principal: Principal, key: str, fingerprint: str) -> Claim:
+async def _claimed(database: Database, principal: Principal, key: str, fingerprint: str, stale: timedelta) -> Claim:
     # Twice: what was in the way may be given back just between the two statements.
     for _ in range(2):
         async with database.unit() as session:
-            at = await people.claim_record(session, principal.workspace_id, key, fingerprint, stale=STALE, kept=KEPT)
+            at = await people.claim_record(session, principal.workspace_id, key, fingerprint, stale=stale, kept=KEPT)
             if at is not None:
                 return Claim(database, principal, key, at)
             record = await people.find_record(session, principal.workspace_id, key)
@@ -181,6 +184,8 @@ def _digest_file(upload: UploadFile, update: Callable[[bytes], None]) -> None:
 class RecordedRoute(APIRoute):
     """A route whose answer is recorded while its unit of work is still open."""
 
+    stale: ClassVar[timedelta] = STALE
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
 
@@ -193,6 +198,12 @@ class RecordedRoute(APIRoute):
             return response
 
         return recorded
+
+
+class LongRoute(RecordedRoute):
+    """A route that may wait for a model: its requests are not given up after a minute."""
+
+    stale = LONG_STALE
 
 
 def install(app: FastAPI) -> None:

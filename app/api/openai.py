@@ -1,40 +1,39 @@
 """The OpenAI wire format, so that existing clients talk to the notes. Model names pick the level.
 
-Unknown fields are ignored here; errors have OpenAI's shape.
+Unknown fields are ignored here; errors have OpenAI's shape, which `problems` gives them.
 """
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.api.answer_shapes import citation_shape
 from app.api.ask import collect
 from app.api.deps import Reader, Wired
-from app.api.problems import status_of
+from app.api.gone import unless_gone
+from app.api.problems import openai_document, status_of
 from app.api.search import check_query
+from app.api.sse import EventStream, Wire, on_one_line
 from app.api.text_types import Text
-from app.chat.answer import Answer, Answering, Ask, Token
+from app.chat.answer import Answer, AnswerEvent, Ask, Routed, Token
 from app.chat.prompt import Turn
 from app.core.errors import Invalid, MindConeError, NotFound
-from app.core.log import get
-from app.people.keys import Principal
-from app.providers.ports import Role, Usage
+from app.providers.ports import StopReason, Usage
 from app.retrieval.types import Level
-
-log = get(__name__)
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODELS: Final[dict[str, Level | None]] = {"mindcone": None, **{f"mindcone-{level.name}": level for level in Level}}
-_FINISH: Final = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
+# No tool was offered, so a call of one is no end of its own; neither is a stream that broke off.
+_FINISH: Final[Mapping[StopReason, str]] = {"stop": "stop", "content_filter": "content_filter"}
 
 
 class ModelNotFound(NotFound):
@@ -86,50 +85,42 @@ class CompletionBody(_Loose):
 @router.get("/models")
 async def list_models(principal: Reader) -> dict[str, Any]:
     """One model per level; `mindcone` lets the router choose."""
-    return {
-        "object": "list",
-        "data": [{"id": name, "object": "model", "created": 0, "owned_by": "mindcone"} for name in MODELS],
-    }
+    return {"object": "list", "data": [_model(name) for name in MODELS]}
 
 
 @router.get("/models/{model}")
-async def get_model(principal: Reader, model: str) -> Response:
+async def get_model(principal: Reader, model: str) -> dict[str, Any]:
     if model not in MODELS:
-        return _told(ModelNotFound())
-    return JSONResponse({"id": model, "object": "model", "created": 0, "owned_by": "mindcone"})
+        raise ModelNotFound
+    return _model(model)
 
 
-@router.post("/chat/completions")
+@router.post("/chat/completions", response_model=None, responses={200: {"content": {"text/event-stream": {}}}})
 async def create_chat_completion(
     principal: Reader, services: Wired, body: CompletionBody, request: Request
-) -> Response:
+) -> dict[str, Any] | Response:
     """Answer the last user message from the notes; the messages before it are the conversation."""
-    try:
-        asked = ask_of(body)
-        check_query(asked.query, services.settings.query_max_bytes)
-        if body.stream:
-            return await _streamed(services.answering, principal, asked, body)
-        answer = await collect(services.answering, principal, asked)
-    except MindConeError as error:
-        return _told(error)
-    return JSONResponse(
-        {
-            "id": f"chatcmpl-{uuid.uuid4().hex}",
-            "object": "chat.completion",
-            "created": int(time.time()),
-            "model": body.model,
-            "choices": [
-                {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": answer.text, "refusal": None},
-                    "finish_reason": _FINISH.get(answer.stop_reason, "length"),
-                    "logprobs": None,
-                }
-            ],
-            "usage": _usage(answer.usage),
-            "citations": citations(answer),
-        }
-    )
+    asked = ask_of(body)
+    check_query(asked.query, services.settings.query_max_bytes)
+    if body.stream:
+        events = services.answering.stream(principal.workspace_id, asked)
+        # Until the model speaks an error can have its status; after that it can only be an event.
+        first = await unless_gone(request, _first(events))
+        return EventStream(request, _chunks(first, events, body), wire=_WIRE)
+    answer = await unless_gone(request, collect(services.answering, principal, asked))
+    return {
+        **_head("chat.completion", body),
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": answer.text, "refusal": None},
+                "finish_reason": _finish(answer),
+                "logprobs": None,
+            }
+        ],
+        "usage": _usage(answer.usage),
+        "citations": citations(answer),
+    }
 
 
 def ask_of(body: CompletionBody) -> Ask:
@@ -142,7 +133,11 @@ def ask_of(body: CompletionBody) -> Ask:
     return Ask(
         query=spoken[-1].said,
         level=MODELS[body.model],
-        history=[Turn(_role(message), message.said) for message in spoken[:-1] if message.said],
+        history=[
+            Turn("user" if message.role == "user" else "assistant", message.said)
+            for message in spoken[:-1]
+            if message.said
+        ],
         instructions="\n\n".join(
             message.said for message in body.messages if message.role in ("system", "developer") and message.said
         ),
@@ -151,62 +146,61 @@ def ask_of(body: CompletionBody) -> Ask:
     )
 
 
-def _role(message: ChatMessage) -> Role:
-    return "user" if message.role == "user" else "assistant"
+async def _first(events: AsyncIterator[AnswerEvent]) -> AnswerEvent:
+    async for event in events:
+        if not isinstance(event, Routed):
+            return event
+    raise MindConeError
 
 
-async def _streamed(answering: Answering, principal: Principal, asked: Ask, body: CompletionBody) -> Response:
-    from starlette.responses import StreamingResponse
+async def _chunks(
+    first: AnswerEvent, events: AsyncGenerator[AnswerEvent], body: CompletionBody
+) -> AsyncGenerator[dict[str, Any] | str]:
+    wants_usage = bool(body.stream_options and body.stream_options.include_usage)
+    head = _head("chat.completion.chunk", body) | ({"usage": None} if wants_usage else {})
 
-    # Until the evidence is there an error can still have its status; after that it is an event.
-    events = answering.stream(principal.workspace_id, asked)
-    await anext(events)
-    return StreamingResponse(
-        _frames(events, body), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
-    )
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        return head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}]}
+
+    async with aclosing(events):
+        yield chunk({"role": "assistant", "content": ""})
+        event: AnswerEvent | None = first
+        while event is not None:
+            if isinstance(event, Token):
+                yield chunk({"content": event.text})
+            elif isinstance(event, Answer):
+                yield chunk({}, _finish(event)) | {"citations": citations(event)}
+                if wants_usage:
+                    yield head | {"choices": [], "usage": _usage(event.usage)}
+            event = await anext(events, None)
+    yield "[DONE]"
 
 
-async def _frames(events: AsyncIterator[Any], body: CompletionBody) -> AsyncIterator[bytes]:
-    head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "object": "chat.completion.chunk", "created": int(time.time())}
-    include_usage = bool(body.stream_options and body.stream_options.include_usage)
+def _encode(chunk: dict[str, Any] | str) -> bytes:
+    return f"data: {chunk if isinstance(chunk, str) else on_one_line(chunk)}\n\n".encode(errors="replace")
 
-    def frame(choices: Sequence[Any], **more: Any) -> bytes:
-        chunk = {**head, "model": body.model, "choices": choices, **({"usage": None} if include_usage else {}), **more}
-        return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode()
 
-    def choice(delta: dict[str, Any], finish: str | None = None) -> list[Any]:
-        return [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}]
+def _failed(request: Request, error: MindConeError) -> dict[str, Any]:
+    return openai_document(status_of(error), error.code, error.detail)
 
-    yield frame(choice({"role": "assistant", "content": ""}))
-    try:
-        async with aclosing(events) as answering:  # type: ignore[type-var]
-            async for event in answering:
-                if isinstance(event, Token):
-                    yield frame(choice({"content": event.text}))
-                elif isinstance(event, Answer):
-                    yield frame(choice({}, _FINISH.get(event.stop_reason, "length")), citations=citations(event))
-                    if include_usage:
-                        yield frame([], usage=_usage(event.usage))
-    except MindConeError as error:
-        yield f"data: {json.dumps({'error': _error(error)}, ensure_ascii=False)}\n\n".encode()
-    except Exception as error:
-        log.error("completion_failed", exc_info=error)
-        yield f"data: {json.dumps({'error': _error(MindConeError())})}\n\n".encode()
-    yield b"data: [DONE]\n\n"
+
+_WIRE: Final = Wire(_encode, _failed)
 
 
 def citations(answer: Answer) -> list[dict[str, Any]]:
-    return [
-        {
-            "marker": one.marker,
-            "kind": one.kind,
-            "id": str(one.id),
-            "quote": one.quote,
-            "start": one.start,
-            "end": one.end,
-        }
-        for one in answer.citations
-    ]
+    return [citation_shape(citation).model_dump(mode="json") for citation in answer.citations]
+
+
+def _head(kind: str, body: CompletionBody) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{uuid.uuid4().hex}", "object": kind, "created": int(time.time()), "model": body.model}
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "mindcone"}
+
+
+def _finish(answer: Answer) -> str:
+    return _FINISH.get(answer.stop_reason, "length")
 
 
 def _usage(usage: Usage) -> dict[str, int]:
@@ -215,12 +209,3 @@ def _usage(usage: Usage) -> dict[str, int]:
         "completion_tokens": usage.output_tokens,
         "total_tokens": usage.input_tokens + usage.output_tokens,
     }
-
-
-def _told(error: MindConeError) -> Response:
-    return JSONResponse({"error": _error(error)}, status_of(error))
-
-
-def _error(error: MindConeError) -> dict[str, Any]:
-    kind = "invalid_request_error" if isinstance(error, Invalid | NotFound) else "server_error"
-    return {"message": error.detail, "type": kind, "code": error.code, "param": None}

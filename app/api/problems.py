@@ -1,4 +1,5 @@
-"""Failures as RFC 9457 problem documents; owns the table from error class to status.
+"""Failures as RFC 9457 problem documents; owns the table from error class to status. Under `/v1`, where OpenAI's
+clients come, they have OpenAI's shape.
 
 Nothing of a foreign exception's text ever leaves: drivers put SQL, hosts and people's notes into it.
 """
@@ -29,6 +30,7 @@ from app.text.normalise import clean
 log = get(__name__)
 
 MEDIA_TYPE: Final = "application/problem+json"
+OPENAI_PREFIX: Final = "/v1/"
 MAX_ERRORS: Final = 50
 MAX_LOC: Final = 100
 MAX_MESSAGE: Final = 300
@@ -98,11 +100,23 @@ def document(scope: Scope, status: int, code: str, detail: str, /, **extra: Any)
     }
 
 
+def openai_document(status: int, code: str, detail: str, /, **extra: Any) -> dict[str, Any]:
+    """The same as OpenAI writes it. `param` is the first field that validation complains of."""
+    found = extra.get("errors")
+    kind = "rate_limit_error" if status == 429 else "invalid_request_error" if status < 500 else "server_error"
+    param = ".".join(map(str, found[0]["loc"][1:])) if found else None
+    return {"error": {"message": clean(detail), "type": kind, "code": code, "param": param}}
+
+
 def problem(
     scope: Scope, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, /, **extra: Any
 ) -> Response:
-    body = json.dumps(document(scope, status, code, detail, **extra), ensure_ascii=False, default=str)
-    return Response(body.encode(errors="replace"), status, dict(headers or {}), MEDIA_TYPE)
+    if scope["path"].startswith(OPENAI_PREFIX):
+        members, media_type = openai_document(status, code, detail, **extra), "application/json"
+    else:
+        members, media_type = document(scope, status, code, detail, **extra), MEDIA_TYPE
+    body = json.dumps(members, ensure_ascii=False, default=str)
+    return Response(body.encode(errors="replace"), status, dict(headers or {}), media_type)
 
 
 def told(error: errors.MindConeError, scope: Scope) -> Response:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from app.api.deps import Reader, Wired
+from app.api.gone import unless_gone
 from app.api.idempotency import RecordedRoute
 from app.api.text_types import JsonObject, Moment, Shape, Tags, Text
 from app.core.errors import Invalid
@@ -115,7 +116,7 @@ class SearchResult(BaseModel):
 async def search(principal: Reader, services: Wired, body: SearchBody, request: Request) -> SearchResult:
     """Find the cards that answer a question, with the passages that do."""
     question = question_of(body, services.settings.query_max_bytes)
-    evidence = await services.retriever.retrieve(principal.workspace_id, question)
+    evidence = await unless_gone(request, services.retriever.retrieve(principal.workspace_id, question))
     request.app.state.metrics.retrieved(evidence.level.name, evidence.timings_ms, tuple(evidence.degraded))
     return search_result(evidence)
 

@@ -35,13 +35,16 @@ class Event(NamedTuple):
     id: str | None = None
 
 
+def on_one_line(value: Any) -> str:
+    """JSON has no raw line ends, so one data line is enough."""
+    return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":")).translate(_LINE_ENDS)
+
+
 def encode(event: Event) -> bytes:
     lines = [f"event: {event.event}"]
     if event.id is not None:
         lines.append(f"id: {event.id}")
-    # JSON has no raw line ends, so one data line is enough.
-    data = json.dumps(event.data, ensure_ascii=False, default=str, separators=(",", ":"))
-    lines.append(f"data: {data.translate(_LINE_ENDS)}")
+    lines.append(f"data: {on_one_line(event.data)}")
     return ("\n".join(lines) + "\n\n").encode(errors="replace")
 
 
@@ -66,7 +69,7 @@ class EventStream(StreamingResponse):
         request: Request,
         events: AsyncIterator[Any],
         ping_seconds: float = PING_SECONDS,
-        wire: Wire = Wire(),  # noqa: B008  (immutable)
+        wire: Wire = Wire(),
     ) -> None:
         super().__init__(
             _frames(request, events, ping_seconds, wire),

@@ -5,18 +5,18 @@ One question, from routing to the last token, with no session open while a model
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
 
 from app.budget.count import counter_for
-from app.chat.citations import Citable, Citation, cite
+from app.chat.citations import Citable, Citation, Citer
 from app.chat.prompt import Ledger, Prompt, Turn, lay_out
 from app.chat.settings import AnswerSettings
-from app.providers.ports import ChatRequest, Finished, StopReason, Text, Usage
+from app.providers.ports import ChatProvider, ChatRequest, Finished, StopReason, Usage
 from app.providers.registry import ChatProviders
 from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Filters, Level, Question
@@ -47,32 +47,42 @@ class Routed:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the answer as the model says it; markers that point nowhere are still in it."""
+    """A piece of the answer; all pieces together are its text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The whole answer. `stop_reason` is `stop` only when the model came to its own end."""
+    """The whole answer. Its every marker points to something."""
 
     text: str
     citations: Sequence[Citation]
+    removed_citations: int
     evidence: Evidence
     ledger: Ledger
     usage: Usage
     provider: str
     model: str
     stop_reason: StopReason
-    removed_citations: int
     timings_ms: dict[str, float]
 
     @property
-    def complete(self) -> bool:
-        return self.stop_reason in ("stop", "tool_calls")
+    def is_complete(self) -> bool:
+        """Whether the model came to its own end."""
+        return self.stop_reason == "stop"
 
 
 AnswerEvent = Routed | Token | Answer
+
+
+@dataclass(slots=True)
+class Draft:
+    """An answer in the making, for whoever keeps it when it is broken off."""
+
+    evidence: Evidence | None = None
+    ledger: Ledger | None = None
+    citer: Citer = field(default_factory=lambda: Citer({}))
 
 
 class Answering:
@@ -81,53 +91,61 @@ class Answering:
         self._providers = providers
         self._settings = settings
 
-    async def stream(self, workspace_id: uuid.UUID, ask: Ask) -> AsyncIterator[AnswerEvent]:
+    async def stream(
+        self, workspace_id: uuid.UUID, ask: Ask, draft: Draft | None = None
+    ) -> AsyncGenerator[AnswerEvent]:
         """`Routed`, then `Token`s, then one `Answer`. Closing the iterator ends the model's call.
 
         Raises NotFound for an unknown provider, QuestionTooLong, ProviderError.
         """
         started = time.perf_counter()
+        draft = draft or Draft()
         provider = self._providers.get_provider(ask.provider)
         model = ask.model or provider.default_model
         question = Question(ask.query, ask.level, ask.limit or self._settings.answer_limit, ask.filters)
-        evidence = await self._retriever.retrieve(workspace_id, question)
+        draft.evidence = evidence = await self._retriever.retrieve(workspace_id, question)
         yield Routed(evidence)
 
-        prompt = self._lay_out(ask, evidence, provider.name, model, provider.capabilities(model).context_window)
+        window = provider.capabilities(model).context_window
+        # A small window leaves at least half of itself to the prompt.
+        reserve = min(self._settings.answer_reserve_tokens, window // 2)
+        budget = min(self._settings.answer_total_tokens, window - reserve)
+        # A vocabulary may have to be read, and a long history to be counted.
+        prompt = await asyncio.to_thread(_lay_out, ask, evidence, provider, model, budget)
+        draft.ledger = prompt.ledger
+        draft.citer = citer = Citer(prompt.citable)
         retrieved = time.perf_counter()
         first: float | None = None
-        said: list[str] = []
         end = Finished("truncated")
         request = ChatRequest(
             messages=prompt.messages,
             model=model,
-            max_tokens=min(
-                ask.max_tokens or self._settings.answer_reserve_tokens, self._settings.answer_reserve_tokens
-            ),
+            max_tokens=min(ask.max_tokens or reserve, reserve),
             temperature=ask.temperature,
             question=ask.query,
             sources=prompt.sources,
         )
-        async with aclosing(provider.stream(request)) as events:  # type: ignore[type-var]
+        async with aclosing(provider.stream(request)) as events:
             async for event in events:
-                if isinstance(event, Text):
-                    first = first or time.perf_counter()
-                    said.append(event.text)
-                    yield Token(event.text)
-                else:
+                if isinstance(event, Finished):
                     end = event
-        cited = cite("".join(said), prompt.citable)
+                    continue
+                first = first or time.perf_counter()
+                if text := citer.feed(event.text):
+                    yield Token(text)
+        if text := citer.close():
+            yield Token(text)
         done = time.perf_counter()
         yield Answer(
-            text=cited.text,
-            citations=cited.citations,
+            text=citer.text,
+            citations=citer.citations,
+            removed_citations=citer.removed,
             evidence=evidence,
             ledger=prompt.ledger,
             usage=end.usage,
             provider=provider.name,
             model=model,
             stop_reason=end.reason,
-            removed_citations=cited.removed,
             timings_ms={
                 **evidence.timings_ms,
                 "first_token": _ms(started, first or done),
@@ -136,44 +154,38 @@ class Answering:
             },
         )
 
-    def _lay_out(self, ask: Ask, evidence: Evidence, provider: str, model: str, window: int) -> Prompt:
-        settings = self._settings
-        # A small window leaves at least half of itself to the prompt.
-        reserve = min(settings.answer_reserve_tokens, window // 2)
-        return lay_out(
-            ask.query,
-            citable(evidence),
-            ask.history,
-            budget_tokens=min(settings.answer_total_tokens, window - reserve),
-            count=counter_for(provider, model).count,
-            grounded=evidence.level is not Level.chat,
-            extra_instructions=ask.instructions,
-        )
+
+def _lay_out(ask: Ask, evidence: Evidence, provider: ChatProvider, model: str, budget: int) -> Prompt:
+    return lay_out(
+        ask.query,
+        citable(evidence),
+        ask.history,
+        budget_tokens=budget,
+        counter=counter_for(provider.name, model),
+        grounded=evidence.level is not Level.chat,
+        extra_instructions=ask.instructions,
+    )
 
 
 def citable(evidence: Evidence) -> list[Citable]:
-    """The evidence as numbered sources, best first; a card gives its passages, not itself."""
-    spans = [(hit, span) for hit in evidence.hits for span in hit.evidence]
-    # A card's second passage comes after every card's first.
-    order = sorted(range(len(spans)), key=lambda at: (_nth_of_card(spans, at), spans[at][0].rank))
+    """The passages of the evidence as numbered sources: the best one of every card, then the second ones, and so on."""
+    deepest = max((len(hit.evidence) for hit in evidence.hits), default=0)
+    passages = [(hit, hit.evidence[nth]) for nth in range(deepest) for hit in evidence.hits if nth < len(hit.evidence)]
     return [
         Citable(
             marker=str(number),
             kind="card",
-            id=spans[at][0].card.id,
-            title=spans[at][0].card.title,
-            text=spans[at][1].text or spans[at][0].card.title,
-            chunk_id=spans[at][1].chunk_id,
-            start=spans[at][1].start,
-            end=spans[at][1].end,
-            score=spans[at][1].score,
+            id=hit.card.id,
+            title=hit.card.title,
+            # A card that is nothing but its title has no passage to point to.
+            text=span.text or hit.card.title,
+            chunk_id=span.chunk_id,
+            start=span.start if span.text else None,
+            end=span.end if span.text else None,
+            score=span.score,
         )
-        for number, at in enumerate(order, 1)
+        for number, (hit, span) in enumerate(passages, 1)
     ]
-
-
-def _nth_of_card(spans: Sequence[tuple[Any, Any]], at: int) -> int:
-    return sum(1 for before in range(at) if spans[before][0] is spans[at][0])
 
 
 def _ms(start: float, end: float) -> float:

@@ -1,24 +1,41 @@
-"""Markers in an answer and what they point to. Pure."""
+"""Markers in an answer and what they point to, checked while the answer is being said. Pure.
+
+Knows how models write markers and where brackets are something else: in code, in links, in numbers.
+"""
 
 from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-_GROUP = re.compile(r"[ \t]?[\[【](\d{1,3}(?:\s*[,，、;]\s*\d{1,3})*)[\]】](?!\()")
-_NUMBER = re.compile(r"\d+")
-_QUOTE_CHARS = 300
+from app.text.sentences import sentences
+
+Kind = Literal["card", "report", "memory"]
+
+QUOTE_CHARS: Final = 300
+# A shorter stretch (four Han characters, ten letters) is found in a source by chance.
+_QUOTE_MIN_BYTES: Final = 10
+
+_NUMBER = r"\^?[1-9]\d{0,2}"
+_NUMBERS = rf"{_NUMBER}(?:[ \t]*[,，、;；][ \t]*{_NUMBER})*"
+_MARKER = re.compile(rf"([ \t]?)(?:\[\[({_NUMBERS})\]\]|[\[【［]({_NUMBERS})[\]】］])(?!\()")
+# What may still become a marker, or be found to be a link, with the characters that are to come.
+_OPEN = re.compile(r"[ \t]?(?:[\[【［]{1,2}[\^\d \t,，、;；]{0,40}[\]】］]{0,2})?")
+_STOP = re.compile(r"\n|`+|~+|[ \t]?[\[【［]|[ \t]\Z")
+_LINE_START = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?")
+# How far apart the two ends of a code span may be.
+_CODE_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Citable:
-    """A piece of evidence as it stands in the prompt; offsets are those of the card's content."""
+    """A piece of evidence as it stands in the prompt: `content[start:end] == text` for a card's content."""
 
     marker: str
-    kind: Literal["card", "report", "memory"]
+    kind: Kind
     id: uuid.UUID
     title: str
     text: str
@@ -30,10 +47,10 @@ class Citable:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One source that the answer really points to."""
+    """One source that the answer points to: `content[start:end] == quote` where there are offsets."""
 
     marker: str
-    kind: Literal["card", "report", "memory"]
+    kind: Kind
     id: uuid.UUID
     quote: str
     chunk_id: uuid.UUID | None = None
@@ -41,47 +58,151 @@ class Citation:
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """An answer whose every marker points to something; `removed` counts those that did not."""
+class Citer:
+    """Reads an answer piece by piece and lets through what can be shown: markers in one spelling, `[1]` or `[1, 2]`,
+    and none that point to nothing; those are counted in `removed`.
 
-    text: str
-    citations: Sequence[Citation]
-    removed: int
+    What might turn out to be a marker waits for the next piece; `close` releases the rest.
+    """
 
+    def __init__(self, sources: Mapping[str, Citable]) -> None:
+        self._sources = sources
+        self._shown: list[str] = []
+        self._used: dict[str, Citation] = {}
+        self._held = ""
+        self._line = ""
+        self._said = ""
+        self._fence = ""
+        self._is_opening = False
+        self.removed = 0
 
-def cite(answer: str, sources: Mapping[str, Citable]) -> Cited:
-    """Drop markers that point to nothing, and list what the others point to, in order of appearance."""
-    used: dict[str, Citation] = {}
-    removed = 0
+    @property
+    def text(self) -> str:
+        """All that was let through so far."""
+        return "".join(self._shown)
 
-    def check(match: re.Match[str]) -> str:
-        nonlocal removed
-        numbers = _NUMBER.findall(match[1])
-        known = [number for number in numbers if number in sources]
-        removed += len(numbers) - len(known)
+    @property
+    def citations(self) -> list[Citation]:
+        """One for each source that was pointed to, in order of appearance."""
+        return list(self._used.values())
+
+    def feed(self, piece: str) -> str:
+        """What can be shown after this piece of the answer; may be empty."""
+        self._held += piece
+        return self._release(is_last=False)
+
+    def close(self) -> str:
+        """The rest, after the last piece."""
+        return self._release(is_last=True)
+
+    def _release(self, *, is_last: bool) -> str:
+        shown: list[str] = []
+        at = 0
+        while at < len(self._held):
+            stop = _STOP.search(self._held, at)
+            text = self._held[at : stop.start() if stop else None]
+            shown.append(self._note(text))
+            at += len(text)
+            if stop is None:
+                break
+            if stop[0] == "\n":
+                self._end_line()
+                shown.append("\n")
+                at += 1
+            elif self._fence:
+                shown.append(self._note(stop[0]))
+                at = stop.end()
+            elif stop[0][0] in "`~":
+                end = self._code_end(stop, is_last=is_last)
+                if end is None:
+                    break
+                shown.append(self._note(self._held[at:end]))
+                at = end
+            elif not is_last and _OPEN.fullmatch(self._held, at):
+                break
+            elif marker := _MARKER.match(self._held, at):
+                shown.append(self._check(marker))
+                at = marker.end()
+            else:
+                shown.append(self._note(stop[0]))
+                at = stop.end()
+        self._held = self._held[at:]
+        told = "".join(shown)
+        if told:
+            self._shown.append(told)
+        return told
+
+    def _code_end(self, run: re.Match[str], *, is_last: bool) -> int | None:
+        """Where the code that begins with this run of backticks or tildes ends: behind its closing run on the same
+        line, else behind the run itself, which then opens a block or is plain text. None: not known yet.
+        """
+        held, mark = self._held, run[0]
+        if run.end() == len(held) and not is_last:
+            return None
+        if mark[0] == "`":
+            line = held[run.end() : run.end() + _CODE_CHARS].partition("\n")[0]
+            for other in re.finditer("`+", line):
+                if other[0] == mark:
+                    end = run.end() + other.end()
+                    return end if end < len(held) or is_last else None
+            if run.end() + len(line) == len(held) and len(line) < _CODE_CHARS and not is_last:
+                return None
+        if len(mark) >= 3 and _LINE_START.fullmatch(self._line):
+            self._fence, self._is_opening = mark, True
+        return run.end()
+
+    def _end_line(self) -> None:
+        line = self._line.strip(" \t>")
+        if self._fence and not self._is_opening and line.startswith(self._fence) and not line.strip(self._fence[0]):
+            self._fence = ""
+        self._line = self._said = ""
+        self._is_opening = False
+
+    def _check(self, marker: re.Match[str]) -> str:
+        numbers = re.findall(r"\d+", marker[2] or marker[3])
+        known = [number for number in dict.fromkeys(numbers) if number in self._sources]
+        self.removed += sum(number not in self._sources for number in numbers)
         for number in known:
-            used.setdefault(number, _citation(sources[number], answer[: match.start()]))
-        space = match[0][: len(match[0]) - len(match[0].lstrip())]
-        return f"{space}[{', '.join(known)}]" if known else ""
+            self._used.setdefault(number, _citation(self._sources[number], self._said))
+        self._note(marker[0])
+        self._said = ""
+        return f"{marker[1]}[{', '.join(known)}]" if known else ""
 
-    text = _GROUP.sub(check, answer)
-    return Cited(text, list(used.values()), removed)
-
-
-def _citation(source: Citable, before: str) -> Citation:
-    """The quote is the sentence the answer took over word for word, where it did, else the whole source's start."""
-    start, end, quote = source.start, source.end, source.text
-    said = _last_sentence(before)
-    if said and (at := source.text.find(said)) >= 0 and source.start is not None:
-        start, end, quote = source.start + at, source.start + at + len(said), said
-    elif len(quote) > _QUOTE_CHARS:
-        quote = quote[:_QUOTE_CHARS]
-        end = None if source.start is None else source.start + len(quote)
-    return Citation(source.marker, source.kind, source.id, quote, source.chunk_id, start, end)
+    def _note(self, text: str) -> str:
+        self._line = (self._line + text)[:_CODE_CHARS]
+        self._said += text
+        return text
 
 
-def _last_sentence(before: str) -> str:
-    """What stands right before a marker, as far back as the line or the marker before it."""
-    line = before.rsplit("\n", 1)[-1]
-    return re.split(r"[\[【]\d[^\]】]*[\]】]", line)[-1].strip().removeprefix("- ").strip()
+def _citation(source: Citable, said: str) -> Citation:
+    """The quote is what the answer took over word for word before the marker, where it did: all of it or its last
+    sentence. Else it is the beginning of the source.
+    """
+    start, end = _taken(source.text, said)
+    base = source.start
+    return Citation(
+        marker=source.marker,
+        kind=source.kind,
+        id=source.id,
+        quote=source.text[start:end],
+        chunk_id=source.chunk_id,
+        start=None if base is None else base + start,
+        end=None if base is None else base + end,
+    )
+
+
+def _taken(text: str, said: str) -> tuple[int, int]:
+    said = said[_end(_LINE_START.match(said)) :].strip()
+    last = [said[start:end] for start, end in sentences(said)[-1:]]
+    for stretch in dict.fromkeys([said, *last]):
+        if len(stretch.encode()) < _QUOTE_MIN_BYTES:
+            continue
+        # Line ends may have become spaces on the way.
+        found = re.search(r"\s+".join(map(re.escape, stretch.split())), text)
+        if found:
+            return found.span()
+    return 0, min(len(text), QUOTE_CHARS)
+
+
+def _end(match: re.Match[str] | None) -> int:
+    return match.end() if match else 0

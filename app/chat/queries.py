@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, text, tuple_, update
+from sqlalchemy import func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.chat.tables import Branch, Conversation, Message
@@ -52,7 +54,11 @@ async def insert_conversation(session: AsyncSession, workspace_id: uuid.UUID, ti
 async def get_conversation(
     session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, *, lock: bool = False
 ) -> Conversation:
-    """Raises ConversationNotFound."""
+    """Raises ConversationNotFound.
+
+    With `lock` it is held until commit. Whoever writes to more than one row of a conversation takes this lock
+    before any other, so that appends, deletions and ends of turns wait for each other in one order.
+    """
     wanted = select(Conversation).where(Conversation.workspace_id == workspace_id, Conversation.id == conversation_id)
     found = (await session.scalars(wanted.with_for_update() if lock else wanted)).one_or_none()
     if found is None:
@@ -78,7 +84,10 @@ async def rename_conversation(
     title: str | None,
     expected_version: int | None,
 ) -> Conversation:
-    """A user's title, which nothing overrules. Raises ConversationNotFound, VersionMismatch."""
+    """A user's title, which nothing overrules; None leaves it to the assistant again.
+
+    Raises ConversationNotFound, VersionMismatch.
+    """
     conversation = await get_conversation(session, workspace_id, conversation_id, lock=True)
     if expected_version is not None and conversation.version != expected_version:
         raise VersionMismatch(version=conversation.version)
@@ -102,16 +111,16 @@ async def delete_conversation(
 async def set_first_title(
     session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, title: str
 ) -> None:
-    """The assistant's title, where nobody has given one."""
+    """The assistant's title, where there is none. No new version: nobody's change was overruled."""
     await session.execute(
         update(Conversation)
         .where(
             Conversation.workspace_id == workspace_id,
             Conversation.id == conversation_id,
             Conversation.title.is_(None),
-            Conversation.title_by.is_distinct_from("user"),
         )
         .values(title=title, title_by="assistant")
+        .execution_options(synchronize_session=False)
     )
 
 
@@ -135,17 +144,14 @@ async def list_branches(
     return [(branch, count) for branch, count in rows]
 
 
-async def lock_branch(
+async def get_branch(
     session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, branch_id: uuid.UUID | None
 ) -> Branch:
-    """The branch (the first one when none is named), held until commit: appends take turns.
-
-    Raises ConversationNotFound, BranchNotFound.
-    """
+    """The branch, or the conversation's first one. Raises ConversationNotFound, BranchNotFound."""
     wanted = select(Branch).where(Branch.workspace_id == workspace_id, Branch.conversation_id == conversation_id)
     if branch_id is not None:
         wanted = wanted.where(Branch.id == branch_id)
-    found = (await session.scalars(wanted.order_by(Branch.id).limit(1).with_for_update())).one_or_none()
+    found = (await session.scalars(wanted.order_by(Branch.depth, Branch.id).limit(1))).one_or_none()
     if found is None:
         await get_conversation(session, workspace_id, conversation_id)
         raise BranchNotFound
@@ -158,7 +164,7 @@ async def lock_branch(
 async def append_turn(
     session: AsyncSession, branch: Branch, content: str, provider: str | None, model: str | None
 ) -> tuple[Message, Message]:
-    """The user's message and an empty, streaming answer after it. The branch must be locked."""
+    """The user's message and an empty, streaming answer after it. The conversation must be locked."""
     at = now()
     last = (
         await session.execute(
@@ -195,7 +201,7 @@ async def append_turn(
         provider=provider,
         model=model,
         created_at=at,
-        beat_at=at,
+        beat_at=func.now(),
     )
     session.add_all([asked, answer])
     await session.execute(
@@ -219,16 +225,10 @@ async def list_messages(
 
     Raises ConversationNotFound, BranchNotFound.
     """
-    wanted = select(Branch.id).where(Branch.workspace_id == workspace_id, Branch.conversation_id == conversation_id)
-    if branch_id is not None:
-        wanted = wanted.where(Branch.id == branch_id)
-    found = (await session.scalars(wanted.order_by(Branch.id).limit(1))).one_or_none()
-    if found is None:
-        await get_conversation(session, workspace_id, conversation_id)
-        raise BranchNotFound
+    branch = await get_branch(session, workspace_id, conversation_id, branch_id)
     messages = (
         select(Message)
-        .where(Message.workspace_id == workspace_id, Message.branch_id == found, Message.ordinal > after)
+        .where(Message.workspace_id == workspace_id, Message.branch_id == branch.id, Message.ordinal > after)
         .order_by(Message.ordinal)
     )
     return (await session.scalars(messages.limit(limit) if limit else messages)).all()
@@ -255,27 +255,44 @@ async def list_history(
     return rows[::-1]
 
 
-async def get_message(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID) -> Message:
-    """Raises MessageNotFound."""
+async def get_answer(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID) -> Message:
+    """The assistant's message with this id. Raises MessageNotFound."""
     found = (
-        await session.scalars(select(Message).where(Message.workspace_id == workspace_id, Message.id == message_id))
+        await session.scalars(
+            select(Message).where(
+                Message.workspace_id == workspace_id, Message.id == message_id, Message.role == "assistant"
+            )
+        )
     ).one_or_none()
     if found is None:
         raise MessageNotFound
     return found
 
 
-async def save_beat(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID, content: str) -> bool:
-    """Keep what an answer has said so far. Says whether it may go on: not when somebody has ended it."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What others have said of a streaming answer. `unwatched_seconds`: since another process last followed it."""
+
+    stop_requested: bool
+    unwatched_seconds: float
+
+
+async def save_beat(
+    session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID, content: str
+) -> Wanted | None:
+    """Keep what an answer has said so far. None when somebody has ended or deleted it."""
     saved = await session.execute(
         update(Message)
         .where(Message.workspace_id == workspace_id, Message.id == message_id, Message.status == "streaming")
-        .values(content=content, beat_at=now())
-        .returning(Message.stop_requested)
+        .values(content=content, beat_at=func.now())
+        .returning(Message.stop_requested, func.extract("epoch", func.now() - Message.watched_at))
         .execution_options(synchronize_session=False)
     )
-    stop_requested = saved.scalar_one_or_none()
-    return stop_requested is False
+    row = saved.one_or_none()
+    if row is None:
+        return None
+    stop_requested, seconds = row
+    return Wanted(stop_requested, math.inf if seconds is None else float(seconds))
 
 
 async def finish_message(
@@ -294,21 +311,33 @@ async def finish_message(
 
 async def request_stop(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID) -> None:
     """Ask whichever process runs this answer to end it."""
+    await _note(session, workspace_id, message_id, stop_requested=True)
+
+
+async def note_watched(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID) -> None:
+    """Tell whichever process runs this answer that somebody follows it elsewhere."""
+    await _note(session, workspace_id, message_id, watched_at=func.now())
+
+
+async def _note(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID, **values: Any) -> None:
     await session.execute(
         update(Message)
         .where(Message.workspace_id == workspace_id, Message.id == message_id, Message.status == "streaming")
-        .values(stop_requested=True)
+        .values(**values)
         .execution_options(synchronize_session=False)
     )
 
 
 async def interrupt_stale(session: AsyncSession, silent_seconds: float) -> int:
-    """Answers whose process died keep what they have and are said to be interrupted."""
+    """Answers whose process died keep what they have and are said to be interrupted. Gives their number."""
     ended = await session.execute(
-        text(
-            "UPDATE messages SET status = 'interrupted', error_code = 'process_lost', finished_at = now() "
-            "WHERE status = 'streaming' AND beat_at < now() - make_interval(secs => :seconds)"
-        ),
-        {"seconds": silent_seconds},
+        update(Message)
+        .where(
+            Message.status == "streaming",
+            Message.beat_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, silent_seconds),
+        )
+        .values(status="interrupted", error_code="process_lost", finished_at=func.now())
+        .returning(Message.id)
+        .execution_options(synchronize_session=False)
     )
-    return int(getattr(ended, "rowcount", 0))
+    return len(ended.all())

@@ -1,108 +1,155 @@
-"""Answers in the making: each runs in a task of its own, whoever listens.
+"""Work that goes on whoever listens: the turns that run in this process.
 
-A client that goes away does not end a turn: it can come back to it by id, and misses nothing. Only when
-nobody has listened for a while is it interrupted. A stop ends it at once.
+A listener can leave and come back, and misses nothing. Knows nothing of what the work is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+from app.core.errors import MindConeError, ShuttingDown
+from app.core.log import get
+
+log = get(__name__)
 
 Event = TypeVar("Event")
 
+KEEP_SECONDS = 60.0
+CLOSE_SECONDS = 10.0
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class Run(Generic[Event]):
-    """The events of one turn so far. `done` once the last one is there."""
+    """The events of one piece of work so far. `is_done` once the last one is there."""
 
     events: list[Event] = field(default_factory=list)
-    done: bool = False
-    listeners: int = 0
-    stop_reason: str | None = None
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
-    _alone_since: float = 0.0
+    is_done: bool = False
+    stopped_by: MindConeError | None = None
+    _listeners: int = 0
+    _alone_since: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def say(self, event: Event) -> None:
         self.events.append(event)
         self._wake()
 
     def end(self) -> None:
-        self.done = True
+        self.is_done = True
         self._wake()
 
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def follow(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
-        """Every event from number `after` on (numbers start at 1), those of the past included, then the end."""
-        self.listeners += 1
+    async def follow(self) -> AsyncGenerator[Event]:
+        """Every event, those of the past included, until the last one. Who stops listening early closes it."""
+        heard = 0
+        self._listeners += 1
         try:
             while True:
-                while after < len(self.events):
-                    after += 1
-                    yield after, self.events[after - 1]
-                if self.done:
+                while heard < len(self.events):
+                    heard += 1
+                    yield self.events[heard - 1]
+                if self.is_done:
                     return
-                await self._changed.wait()
+                await self._news.wait()
         finally:
-            self.listeners -= 1
+            self._listeners -= 1
             self._alone_since = asyncio.get_running_loop().time()
 
+    @property
     def alone_seconds(self) -> float:
-        """For how long nobody has been listening."""
-        return 0.0 if self.listeners else asyncio.get_running_loop().time() - self._alone_since
+        """For how long nobody has been listening here."""
+        return 0.0 if self._listeners else asyncio.get_running_loop().time() - self._alone_since
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+class Work(Protocol[Event]):
+    """What a run does. Only `speak` can be stopped, by cancelling it."""
+
+    async def speak(self, run: Run[Event]) -> Event:
+        """Say events, and give the last one without saying it."""
+        ...
+
+    async def beat(self, run: Run[Event]) -> None:
+        """Called every so often while `speak` is at work."""
+        ...
+
+    async def settle(self, run: Run[Event], outcome: Event | BaseException) -> Event:
+        """Store what came of `speak`: its last event, its failure, or what it was stopped by. Gives what is said."""
+        ...
 
 
 class Runs(Generic[Event]):
-    """The turns that run in this process, by message id."""
+    """The runs of this process, by id. Ended ones can be followed for a while longer."""
 
-    def __init__(self, keep_seconds: float = 60.0) -> None:
-        self._keep_seconds = keep_seconds
-        self._runs: dict[uuid.UUID, tuple[Run[Event], asyncio.Task[None]]] = {}
-        self._closing = False
+    def __init__(self, beat_seconds: float) -> None:
+        self._beat_seconds = beat_seconds
+        self._runs: dict[uuid.UUID, Run[Event]] = {}
+        self._speaking: dict[uuid.UUID, asyncio.Task[Event]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closing = False
 
-    def start(self, message_id: uuid.UUID, work: Callable[[Run[Event]], Awaitable[None]]) -> Run[Event]:
-        """Run `work` in the background; it says events and handles its own cancellation."""
+    def check_open(self) -> None:
+        """Raises ShuttingDown."""
+        if self._is_closing:
+            raise ShuttingDown
+
+    def start(self, key: uuid.UUID, work: Work[Event]) -> Run[Event]:
+        """Do the work in the background."""
         run: Run[Event] = Run()
-        run._alone_since = asyncio.get_running_loop().time()
-        task = asyncio.create_task(self._work(message_id, run, work), name=f"turn-{message_id}")
-        self._runs[message_id] = (run, task)
+        self._runs[key] = run
+        self._speaking[key] = asyncio.create_task(work.speak(run), name=f"turn-{key}")
+        task = asyncio.create_task(self._accompany(key, run, work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        if self._is_closing:
+            self.stop(key, ShuttingDown())
         return run
 
-    def find(self, message_id: uuid.UUID) -> Run[Event] | None:
-        found = self._runs.get(message_id)
-        return found[0] if found else None
+    def find(self, key: uuid.UUID) -> Run[Event] | None:
+        return self._runs.get(key)
 
-    def stop(self, message_id: uuid.UUID, reason: str) -> bool:
-        """End a turn of this process; says whether there was one to end."""
-        found = self._runs.get(message_id)
-        if found is None or found[0].done:
-            return False
-        run, task = found
-        run.stop_reason = run.stop_reason or reason
-        task.cancel()
-        return True
+    def stop(self, key: uuid.UUID, why: MindConeError) -> None:
+        """End a run that still speaks; the first reason counts."""
+        speaking, run = self._speaking.get(key), self._runs.get(key)
+        if speaking is not None and run is not None and not speaking.done() and run.stopped_by is None:
+            run.stopped_by = why
+            speaking.cancel()
 
     async def close(self) -> None:
-        """Interrupt everything that runs and wait until it has stored what it has."""
-        self._closing = True
-        tasks = [task for _, task in self._runs.values() if not task.done()]
-        for message_id in list(self._runs):
-            self.stop(message_id, "shutting_down")
-        if tasks:
-            await asyncio.wait(tasks, timeout=10.0)
+        """Stop everything that speaks, and wait until what was said is stored."""
+        self._is_closing = True
+        for key in list(self._speaking):
+            self.stop(key, ShuttingDown())
+        if self._tasks:
+            _, late = await asyncio.wait(set(self._tasks), timeout=CLOSE_SECONDS)
+            if late:
+                log.error("turns_left_behind", count=len(late))
 
-    async def _work(
-        self, message_id: uuid.UUID, run: Run[Event], work: Callable[[Run[Event]], Awaitable[None]]
-    ) -> None:
+    async def _accompany(self, key: uuid.UUID, run: Run[Event], work: Work[Event]) -> None:
+        speaking = self._speaking[key]
         try:
-            await work(run)
+            while not (await asyncio.wait({speaking}, timeout=self._beat_seconds))[0]:
+                await work.beat(run)
+            run.say(await work.settle(run, _outcome(speaking, run.stopped_by)))
+        except Exception as error:
+            log.error("turn_broken", kind=type(error).__name__, exc_info=error)
         finally:
+            speaking.cancel()
+            del self._speaking[key]
             run.end()
-            # Late listeners still find the end of it for a while; afterwards the database tells it.
-            asyncio.get_running_loop().call_later(self._keep_seconds, self._runs.pop, message_id, None)
+            asyncio.get_running_loop().call_later(KEEP_SECONDS, self._runs.pop, key, None)
+
+
+def _outcome(speaking: asyncio.Task[Event], stopped_by: MindConeError | None) -> Event | BaseException:
+    if speaking.cancelled():
+        return stopped_by or ShuttingDown()
+    error = speaking.exception()
+    if error is None:
+        return speaking.result()
+    # What is stopped in the middle of something may also fail of it.
+    return stopped_by or error

@@ -27,7 +27,7 @@ class Conversation(Tenant, Created, Base):
 
 
 class Branch(Tenant, Created, Base):
-    """A line of messages. The first branch of a conversation has no parent message."""
+    """A line of messages. The first branch of a conversation has depth 0 and no parent message."""
 
     __tablename__ = "branches"
     __table_args__ = (
@@ -84,5 +84,6 @@ class Message(Tenant, Created, Base):
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     timings_ms: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     beat_at: Mapped[datetime | None] = mapped_column(comment="last sign of life of a streaming answer")
+    watched_at: Mapped[datetime | None] = mapped_column(comment="when another process last followed a streaming answer")
     stop_requested: Mapped[bool] = mapped_column(server_default=text("false"))
     finished_at: Mapped[datetime | None]

@@ -1,34 +1,62 @@
-"""One turn of a conversation: store the question, retrieve, answer, store the end.
+"""One turn of a conversation once its question is stored: answer it, store the end.
 
-The user's message is stored before anything else happens, with a placeholder for the answer; from
-then on the answer's status is true at every moment, whatever dies.
+From the first moment to the last the stored status of the answer is true, whatever dies. Knows
+nothing of who listens.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Literal, cast
 
 from app.chat import queries
-from app.chat.answer import Answer, Answering, Ask, Routed, Token
-from app.chat.prompt import Turn
-from app.chat.running import Run, Runs
-from app.chat.settings import AnswerSettings
-from app.core.errors import MindConeError
+from app.chat.answer import Answer, Answering, Ask, Draft, Routed, Token
+from app.chat.citations import Citation
+from app.chat.prompt import Ledger, Turn
+from app.chat.running import Run
+from app.core.errors import Conflict, MindConeError, ShuttingDown, Unavailable
 from app.core.log import get
 from app.db.session import Database
-from app.providers.ports import ChatRequest, Message, Text
-from app.providers.registry import ChatProviders
+from app.providers.ports import ChatProvider, ChatRequest, Message, Role, Text
 from app.retrieval.types import Route
 
 log = get(__name__)
 
-HISTORY_MESSAGES = 50
-TITLE_CHARS = 80
+HISTORY_MESSAGES: Final = 50
+TITLE_CHARS: Final = 80
+# Waits before an end that the database did not take is offered again: a restart takes seconds.
+_OFFER_AGAIN_SECONDS: Final = (0.2, 1.0, 3.0)
+
+
+class TurnStopped(Conflict):
+    """The answer was stopped; what was said so far is kept."""
+
+    code = "stopped"
+
+
+class NobodyListening(Conflict):
+    """Nobody listened to the answer any more; what was said so far is kept."""
+
+    code = "nobody_listening"
+
+
+class EndedElsewhere(Conflict):
+    """This answer was ended or deleted in the meantime."""
+
+    code = "ended_elsewhere"
+
+
+class NotStored(Unavailable):
+    """The end of this answer could not be stored; the beginning is."""
+
+    code = "not_stored"
+
+
+INTERRUPTIONS: Final = (TurnStopped, NobodyListening, EndedElsewhere, NotStored, ShuttingDown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,220 +71,151 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The turn ended without an end of its own; what was said so far is stored with `status`."""
+    """The turn did not come to an end of its own."""
 
-    code: str
-    detail: str
-    status: str
+    error: MindConeError
+
+    @property
+    def status(self) -> Literal["interrupted", "failed"]:
+        """How the message is stored."""
+        return "interrupted" if isinstance(self.error, INTERRUPTIONS) else "failed"
 
 
 TurnEvent = Started | Routed | Token | Answer | Failed
 
 
-class Conversations:
-    def __init__(
-        self, database: Database, answering: Answering, providers: ChatProviders, settings: AnswerSettings
-    ) -> None:
-        self._database = database
-        self._answering = answering
-        self._providers = providers
-        self._settings = settings
-        self._runs: Runs[TurnEvent] = Runs()
+@dataclass(slots=True)
+class TurnWork:
+    """The `Work` of one turn. `titled_by` gives a conversation that has no title its first one."""
 
-    async def close(self) -> None:
-        await self._runs.close()
+    database: Database
+    answering: Answering
+    workspace_id: uuid.UUID
+    started: Started
+    ordinal: int
+    ask: Ask
+    titled_by: ChatProvider | None
+    detached_seconds: float
+    stop: Callable[[MindConeError], None]
+    draft: Draft = field(default_factory=Draft)
 
-    async def take_turn(
-        self, workspace_id: uuid.UUID, conversation_id: uuid.UUID, branch_id: uuid.UUID | None, ask: Ask
-    ) -> Run[TurnEvent]:
-        """Store the question and start the answer. Raises ConversationNotFound, BranchNotFound, NotFound (provider).
-
-        The first event is `Started`, the last one `Answer` or `Failed`.
-        """
-        provider = self._providers.get_provider(ask.provider)
-        async with self._database.unit() as session:
-            branch = await queries.lock_branch(session, workspace_id, conversation_id, branch_id)
-            asked, answer = await queries.append_turn(
-                session, branch, ask.query, provider.name, ask.model or provider.default_model
+    async def speak(self, run: Run[TurnEvent]) -> TurnEvent:
+        run.say(self.started)
+        async with self.database.read() as session:
+            rows = await queries.list_history(
+                session, self.workspace_id, self.started.branch_id, self.ordinal, HISTORY_MESSAGES
             )
-            started = Started(conversation_id, branch.id, asked.id, answer.id)
-            ordinal = asked.ordinal
+        history = [Turn(cast(Role, row.role), row.content) for row in rows]
+        ask = replace(self.ask, history=history)
+        async with aclosing(self.answering.stream(self.workspace_id, ask, self.draft)) as events:
+            async for event in events:
+                if isinstance(event, Answer):
+                    return event
+                run.say(event)
+        raise MindConeError
 
-        async def work(run: Run[TurnEvent]) -> None:
-            run.say(started)
-            await self._answer(workspace_id, started, ordinal, ask, run)
-
-        return self._runs.start(started.message_id, work)
-
-    async def stop(self, workspace_id: uuid.UUID, message_id: uuid.UUID) -> None:
-        """End an answer, in whichever process it runs; one that has ended is left as it is. Raises MessageNotFound."""
-        async with self._database.unit() as session:
-            await queries.get_message(session, workspace_id, message_id)
-            await queries.request_stop(session, workspace_id, message_id)
-        self._runs.stop(message_id, "stopped")
-
-    async def find_run(self, workspace_id: uuid.UUID, message_id: uuid.UUID) -> Run[TurnEvent] | None:
-        """The running turn, if it runs here. Raises MessageNotFound."""
-        async with self._database.read() as session:
-            await queries.get_message(session, workspace_id, message_id)
-        return self._runs.find(message_id)
-
-    async def watch(self, workspace_id: uuid.UUID, message_id: uuid.UUID) -> AsyncIterator[Any]:
-        """A turn that runs elsewhere or is over, as the database tells it: the message row, whenever it changed,
-        until it has its end. Raises MessageNotFound.
-        """
-        seen: tuple[str, str] | None = None
-        while True:
-            async with self._database.read() as session:
-                message = await queries.get_message(session, workspace_id, message_id)
-            if (message.content, message.status) != seen:
-                seen = (message.content, message.status)
-                yield message
-            if message.status != "streaming":
-                return
-            await asyncio.sleep(self._settings.turn_beat_seconds / 2)
-
-    # ------------------------------------------------------------------------------- in the task
-
-    async def _answer(
-        self, workspace_id: uuid.UUID, turn: Started, ordinal: int, ask: Ask, run: Run[TurnEvent]
-    ) -> None:
-        said: list[str] = []
-        route: Route | None = None
-        beating = asyncio.create_task(self._beat(workspace_id, turn.message_id, said, run))
+    async def beat(self, run: Run[TurnEvent]) -> None:
+        """Save what there is, and notice when nobody wants the rest."""
         try:
-            async with self._database.read() as session:
-                history = [
-                    Turn(message.role, message.content)  # type: ignore[arg-type]
-                    for message in await queries.list_history(
-                        session, workspace_id, turn.branch_id, ordinal, HISTORY_MESSAGES
-                    )
-                ]
-            async with aclosing(self._answering.stream(workspace_id, replace(ask, history=history))) as events:  # type: ignore[type-var]
-                async for event in events:
-                    if isinstance(event, Answer):
-                        await self._finish(workspace_id, turn, ask, event, run)
-                        return
-                    if isinstance(event, Token):
-                        said.append(event.text)
-                    else:
-                        route = event.evidence.route
-                    run.say(event)
-        except asyncio.CancelledError:
-            # Ended by somebody: a stop, a shutdown, nobody listening. Keeping what was said comes first.
-            code = run.stop_reason or "interrupted"
-            await asyncio.shield(
-                self._end(
-                    workspace_id,
-                    turn,
-                    said,
-                    route,
-                    Failed(code, _WHY.get(code, _WHY["interrupted"]), "interrupted"),
-                    run,
+            async with self.database.unit() as session:
+                wanted = await queries.save_beat(
+                    session, self.workspace_id, self.started.message_id, self.draft.citer.text
                 )
-            )
-        except MindConeError as error:
-            await self._end(workspace_id, turn, said, route, Failed(error.code, error.detail, "failed"), run)
         except Exception as error:
-            log.error("turn_failed", message_id=str(turn.message_id), exc_info=error)
-            await self._end(workspace_id, turn, said, route, Failed("internal", MindConeError().detail, "failed"), run)
-        finally:
-            beating.cancel()
+            log.warning("beat_failed", message_id=str(self.started.message_id), kind=type(error).__name__)
+            return
+        if wanted is None:
+            self.stop(EndedElsewhere())
+        elif wanted.stop_requested:
+            self.stop(TurnStopped())
+        elif min(run.alone_seconds, wanted.unwatched_seconds) > self.detached_seconds:
+            self.stop(NobodyListening())
 
-    async def _finish(
-        self, workspace_id: uuid.UUID, turn: Started, ask: Ask, answer: Answer, run: Run[TurnEvent]
-    ) -> None:
-        """An answer that the model did not finish itself is kept, and not called complete."""
-        async with self._database.unit() as session:
-            await queries.finish_message(
-                session,
-                workspace_id,
-                turn.message_id,
-                {
-                    "content": answer.text,
-                    "status": "complete" if answer.complete else "interrupted",
-                    "error_code": None if answer.complete else f"stopped_{answer.stop_reason}",
-                    "provider": answer.provider,
-                    "model": answer.model,
-                    "route": route_as_json(answer.evidence.route),
-                    "citations": citations_as_json(answer),
-                    "ledger": asdict(answer.ledger),
-                    "usage": asdict(answer.usage),
-                    "timings_ms": answer.timings_ms,
-                },
-            )
-        run.say(answer)
-        await self._give_title(workspace_id, turn, ask)
-
-    async def _end(
-        self,
-        workspace_id: uuid.UUID,
-        turn: Started,
-        said: list[str],
-        route: Route | None,
-        failed: Failed,
-        run: Run[TurnEvent],
-    ) -> None:
+    async def settle(self, run: Run[TurnEvent], outcome: TurnEvent | BaseException) -> TurnEvent:
+        if isinstance(outcome, Answer):
+            last: TurnEvent = outcome
+            values = _ended(outcome)
+        else:
+            last = failed = Failed(self._named(outcome))
+            if rest := self.draft.citer.close():
+                run.say(Token(rest))
+            values = _broken_off(self.draft, failed)
         try:
-            async with self._database.unit() as session:
-                await queries.finish_message(
-                    session,
-                    workspace_id,
-                    turn.message_id,
-                    {
-                        "content": "".join(said),
-                        "status": failed.status,
-                        "error_code": failed.code,
-                        "route": route_as_json(route) if route else None,
-                    },
-                )
-        except (MindConeError, OSError) as error:
-            # The placeholder stays `streaming` and is called interrupted once it has been silent for long enough.
-            log.error("turn_not_stored", message_id=str(turn.message_id), error=type(error).__name__)
-        run.say(failed)
+            is_stored = await self._store(values)
+        except Exception as error:
+            # The placeholder stays `streaming`, and is called interrupted when it has been silent for a while.
+            log.error("turn_not_stored", message_id=str(self.started.message_id), kind=type(error).__name__)
+            return Failed(NotStored())
+        return last if is_stored else Failed(EndedElsewhere())
 
-    async def _beat(self, workspace_id: uuid.UUID, message_id: uuid.UUID, said: list[str], run: Run[TurnEvent]) -> None:
-        """Save what there is every so often, and notice that nobody wants the answer any more."""
-        while True:
-            await asyncio.sleep(self._settings.turn_beat_seconds)
+    def _named(self, error: object) -> MindConeError:
+        if isinstance(error, MindConeError):
+            return error
+        log.error(
+            "turn_failed",
+            message_id=str(self.started.message_id),
+            exc_info=error if isinstance(error, BaseException) else None,
+        )
+        return MindConeError()
+
+    async def _store(self, values: dict[str, Any]) -> bool:
+        title = await self._title()
+        for wait_seconds in (*_OFFER_AGAIN_SECONDS, None):
             try:
-                async with self._database.unit() as session:
-                    wanted = await queries.save_beat(session, workspace_id, message_id, "".join(said))
-            except (MindConeError, OSError) as error:
-                log.warning("beat_failed", message_id=str(message_id), error=type(error).__name__)
-                continue
-            if not wanted:
-                self._runs.stop(message_id, "stopped")
-            elif run.alone_seconds() > self._settings.turn_detached_seconds:
-                self._runs.stop(message_id, "nobody_listening")
+                async with self.database.unit() as session:
+                    if title:
+                        # Before the message: the conversation's row is locked first, everywhere.
+                        await queries.set_first_title(session, self.workspace_id, self.started.conversation_id, title)
+                    return await queries.finish_message(session, self.workspace_id, self.started.message_id, values)
+            except Unavailable:
+                if wait_seconds is None:
+                    raise
+                await asyncio.sleep(wait_seconds)
+        return False
 
-    async def _give_title(self, workspace_id: uuid.UUID, turn: Started, ask: Ask) -> None:
-        """A first title from the first question. It can fail without harm."""
+    async def _title(self) -> str | None:
+        if self.titled_by is None:
+            return None
+        said: list[str] = []
+        request = ChatRequest([Message("user", self.ask.query)], question=self.ask.query, purpose="title")
         try:
-            title = await self._title(ask.query)
-            async with self._database.unit() as session:
-                await queries.set_first_title(session, workspace_id, turn.conversation_id, title)
-        except (MindConeError, OSError) as error:
-            log.warning("title_failed", error=type(error).__name__)
-
-    async def _title(self, question: str) -> str:
-        said = []
-        request = ChatRequest([Message("user", question)], question=question, purpose="title")
-        async for event in self._providers.get_provider("offline").stream(request):
-            if isinstance(event, Text):
-                said.append(event.text)
-        return "".join(said).strip()[:TITLE_CHARS] or question[:TITLE_CHARS]
+            async with aclosing(self.titled_by.stream(request)) as events:
+                async for event in events:
+                    if isinstance(event, Text):
+                        said.append(event.text)
+        except MindConeError as error:
+            log.warning("title_failed", code=error.code)
+        return "".join(said).strip()[:TITLE_CHARS] or None
 
 
-_WHY = {
-    "stopped": "The answer was stopped.",
-    "shutting_down": "The server is stopping; ask again in a moment.",
-    "nobody_listening": "Nobody was listening any more.",
-    "interrupted": "The answer was interrupted.",
-}
+def _ended(answer: Answer) -> dict[str, Any]:
+    """An answer that the model did not finish itself is kept, and not called complete."""
+    return {
+        "content": answer.text,
+        "status": "complete" if answer.is_complete else "interrupted",
+        "error_code": None if answer.is_complete else answer.stop_reason,
+        "provider": answer.provider,
+        "model": answer.model,
+        "route": _route(answer.evidence.route),
+        "citations": _citations(answer.citations),
+        "ledger": _ledger(answer.ledger, answer.removed_citations),
+        "usage": asdict(answer.usage),
+        "timings_ms": answer.timings_ms,
+    }
 
 
-def route_as_json(route: Route) -> dict[str, Any]:
+def _broken_off(draft: Draft, failed: Failed) -> dict[str, Any]:
+    return {
+        "content": draft.citer.text,
+        "status": failed.status,
+        "error_code": failed.error.code,
+        "route": _route(draft.evidence.route) if draft.evidence else None,
+        "citations": _citations(draft.citer.citations),
+        "ledger": _ledger(draft.ledger, draft.citer.removed) if draft.ledger else None,
+    }
+
+
+def _route(route: Route) -> dict[str, Any]:
     return {
         "level": route.level.name,
         "reason": route.reason,
@@ -266,8 +225,12 @@ def route_as_json(route: Route) -> dict[str, Any]:
     }
 
 
-def citations_as_json(answer: Answer) -> list[dict[str, Any]]:
+def _ledger(ledger: Ledger, removed: int) -> dict[str, Any]:
+    return {**asdict(ledger), "removed_citations": removed}
+
+
+def _citations(citations: Sequence[Citation]) -> list[dict[str, Any]]:
     return [
         {**asdict(citation), "id": str(citation.id), "chunk_id": str(citation.chunk_id) if citation.chunk_id else None}
-        for citation in answer.citations
+        for citation in citations
     ]

@@ -82,6 +82,12 @@ class Unavailable(MindConeError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class ShuttingDown(Unavailable):
+    """The server is stopping; come back in a moment."""
+
+    code = "shutting_down"
+
+
 class ConfigurationError(MindConeError):
     """A setting is wrong; the process cannot start like this."""
 

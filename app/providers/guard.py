@@ -92,7 +92,7 @@ class Breakers:
 def _is_sick(error: BaseException | None) -> bool:
     """Whether the error counts against the provider; a rate limit says that it works."""
     if isinstance(error, ProviderBusy):
-        return error.extra.get("status") not in (409, 429)
+        return error.extra.get("upstream_status") not in (409, 429)
     return isinstance(error, ProviderDown | ProviderGarbled)
 
 

@@ -6,7 +6,7 @@ protocols; nobody above this room knows which one is at work.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -192,7 +192,7 @@ class ChatProvider(Protocol):
 
     def capabilities(self, model: str | None = None) -> Capabilities: ...
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Zero or more `Text`, then exactly one `Finished`. Raises ProviderError; after the first
         `Text` an error is never retried.
         """

@@ -193,7 +193,7 @@ def upstream_code(body: bytes) -> str | None:
 def status_error(status: int, headers: Mapping[str, str], upstream: str | None = None) -> ProviderError:
     """The error for an HTTP status, in spec/conversation.md's retry set or not."""
     said = f"HTTP {status}, {upstream}" if upstream else f"HTTP {status}"
-    extra: dict[str, Any] = {"status": status, "upstream_code": upstream}
+    extra: dict[str, Any] = {"upstream_status": status, "upstream_code": upstream}
     wait_seconds = retry_after_seconds(headers)
     if status in (409, 429, 529) or (status >= 500 and wait_seconds is not None):
         return ProviderBusy(

@@ -397,6 +397,12 @@ def upgrade() -> None:
         sa.Column(
             "beat_at", sa.DateTime(timezone=True), nullable=True, comment="last sign of life of a streaming answer"
         ),
+        sa.Column(
+            "watched_at",
+            sa.DateTime(timezone=True),
+            nullable=True,
+            comment="when another process last followed a streaming answer",
+        ),
         sa.Column("stop_requested", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
