@@ -22,7 +22,7 @@ from app.chat.answer import Answer, Ask, Token
 from app.core import log
 from app.core.clock import now
 from app.core.errors import MindConeError, NotFound
-from app.db.session import asyncpg_dsn
+from app.db.session import Database, asyncpg_dsn
 from app.doctor.examine import Report
 from app.ingestion.queries import count_states
 from app.people import queries as people
@@ -31,7 +31,7 @@ from app.retrieval.types import Evidence, Filters, Level, Question
 from app.settings import Settings, unknown_variables
 from app.transfer.importing import FileReport, Summary
 from app.transfer.vault import FORMATS, FormatChoice
-from app.wiring import Services, database_url, open_services
+from app.wiring import Services, database_url, examiner, open_database, open_services
 
 DEFAULT_SCOPES: Final = ["read", "write", "chat"]
 ScopeOption = Annotated[list[str], typer.Option("--scope", help="read, write, chat, admin; several times for several")]
@@ -211,7 +211,7 @@ def import_notes(
             rejected.extend(report for report in reports if report.outcome == "rejected")
 
         async with services(settings, dsn) as opened:
-            workspace_id = await find_workspace(opened, workspace)
+            workspace_id = await workspace_id_of(opened.database, workspace)
             summary = await opened.importer.import_path(
                 workspace_id, path.absolute(), cast(FormatChoice, format), report=keep, progress=done
             )
@@ -240,7 +240,7 @@ def search(
     async def work(settings: Settings, dsn: str) -> Evidence:
         async with services(settings, dsn) as opened:
             return await opened.retriever.retrieve(
-                await find_workspace(opened, workspace),
+                await workspace_id_of(opened.database, workspace),
                 Question(query, level_of(level), limit, Filters(tags=tag)),
             )
 
@@ -267,7 +267,7 @@ def ask(
     async def work(settings: Settings, dsn: str) -> Answer | None:
         async with services(settings, dsn) as opened:
             asked = Ask(query, level_of(level), provider=provider, model=model)
-            return await answered(opened, await find_workspace(opened, workspace), asked, quiet=as_json)
+            return await answered(opened, await workspace_id_of(opened.database, workspace), asked, quiet=as_json)
 
     with quiet_settings() as (settings, dsn):
         answer = asyncio.run(work(settings, dsn))
@@ -336,11 +336,11 @@ async def learn(opened: Services, workspace_id: uuid.UUID, bar: Progress) -> dic
     return states
 
 
-async def find_workspace(opened: Services, slug: str | None) -> uuid.UUID:
-    """Raises NotFound."""
-    if slug is None:
-        return opened.default_workspace
-    async with opened.database.read() as session:
+async def workspace_id_of(database: Database, slug: str | None) -> uuid.UUID:
+    """The workspace of that name, or the default one. Raises NotFound."""
+    async with database.unit() as session:
+        if slug is None:
+            return await people.ensure_default_workspace(session)
         found = await people.find_workspace(session, slug)
     if found is None:
         raise NotFound(f"There is no workspace {slug!r}.")
@@ -367,8 +367,8 @@ def doctor(
     """Is everything as it should be? Exit code 1 when not."""
 
     async def work(settings: Settings, dsn: str) -> Report:
-        async with services(settings, dsn) as opened:
-            return await opened.doctor(deep)
+        async with open_database(settings, dsn, "cli") as database:
+            return await examiner(database)(deep)
 
     with quiet_settings() as (settings, dsn):
         report = asyncio.run(work(settings, dsn))
@@ -391,10 +391,10 @@ def create_key(
         raise typer.BadParameter(f"no such scope: {', '.join(unknown)}")
 
     async def work(settings: Settings, dsn: str) -> str:
-        async with services(settings, dsn) as opened:
+        async with open_database(settings, dsn, "cli") as database:
             issued = issue()
-            workspace_id = await find_workspace(opened, workspace)
-            async with opened.database.unit() as session:
+            workspace_id = await workspace_id_of(database, workspace)
+            async with database.unit() as session:
                 await people.insert_key(
                     session,
                     workspace_id,

@@ -99,13 +99,22 @@ async def prepare_schema(settings: Settings, dsn: str) -> None:
 
 
 @asynccontextmanager
+async def open_database(settings: Settings, dsn: str, role: str) -> AsyncIterator[Database]:
+    """The database alone, its schema up to date. Raises ConfigurationError, DatabaseUnavailable."""
+    database = Database(dsn, settings, application_name=f"mindcone-{role}")
+    try:
+        await database.wait()
+        await prepare_schema(settings, dsn)
+        yield database
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
 async def open_services(settings: Settings, dsn: str, role: str = "api") -> AsyncIterator[Services]:
     """Everything opened in order and closed in reverse. Raises ConfigurationError, DatabaseUnavailable."""
     async with AsyncExitStack() as stack:
-        database = Database(dsn, settings, application_name=f"mindcone-{role}")
-        stack.push_async_callback(database.close)
-        await database.wait()
-        await prepare_schema(settings, dsn)
+        database = await stack.enter_async_context(open_database(settings, dsn, role))
 
         embedder = build_embedder(settings, settings.data_dir)
         await embedder.open()
@@ -140,9 +149,14 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             providers=providers,
             answering=answering,
             conversations=conversations,
-            doctor=Doctor(database, index_names).examine,
+            doctor=examiner(database),
             default_workspace=default,
         )
+
+
+def examiner(database: Database) -> Callable[[bool], Awaitable[Report]]:
+    """The doctor; it needs the database alone."""
+    return Doctor(database, index_names).examine
 
 
 async def _settle_space(database: Database, embedder: Embedder) -> None:

@@ -11,7 +11,7 @@ from app.core.ids import new_id
 from app.index.rows import CardRows, ChunkRow, WindowRow, text_hash
 from app.index.terms import gram_hash, single_hash, word_hash
 from app.ingestion.chunk import Chunk, chunk
-from app.ingestion.windows import windows
+from app.ingestion.windows import body_start, windows
 from app.text.segment import Segmenter, Terms
 
 # A title says what the text is about: its words count twice, as the word stream was measured with.
@@ -29,12 +29,15 @@ def prepare(
     max_tokens: int,
 ) -> CardRows:
     """Chunks with their terms and windows, none of them longer than `max_tokens`."""
-    parts = chunk(content, count_tokens, target_tokens, max_tokens) or [Chunk(0, 0, "", "")]
+    head = shortened(title, count_tokens, max_tokens // 4)
+    # Every window opens with the title, and a chunk may be a single window.
+    room = max_tokens - count_tokens(head)
+    parts = chunk(content, count_tokens, min(target_tokens, room), room) or [Chunk(0, 0, "", "")]
     title_terms = segmenter.terms(title)
     seen: set[uuid.UUID] = set()
     rows = []
     for ordinal, part in enumerate(parts):
-        body = without_title(part.text, title) if ordinal == 0 else part.text
+        body = part.text[body_start(title, part.text) :] if ordinal == 0 else part.text
         counted = count_terms(title_terms, segmenter.terms(body))
         rows.append(
             ChunkRow(
@@ -50,16 +53,17 @@ def prepare(
                 grams=counted.grams,
                 word_terms=counted.word_terms,
                 gram_terms=counted.gram_terms,
-                windows=_windows(title, part, seen),
+                windows=_windows(head, part, seen),
             )
         )
     return CardRows(card_id, text_version, rows)
 
 
-def without_title(text: str, title: str) -> str:
-    """A body that opens by repeating its title, without that repetition."""
-    bare = text.lstrip("# \n")
-    return bare[len(title) :] if title and bare.startswith(title) else text
+def shortened(title: str, count_tokens: Callable[[str], int], most: int) -> str:
+    """As much of a title as `most` tokens hold."""
+    while (tokens := count_tokens(title)) > most:
+        title = title[: min(len(title) * most // tokens, len(title) - 1)]
+    return title
 
 
 @dataclass(frozen=True, slots=True)
