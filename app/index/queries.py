@@ -70,15 +70,22 @@ async def stage_vectors(
     space: tuple[int, EmbeddingSpace],
     vectors: Mapping[uuid.UUID, StoredVector],
 ) -> None:
-    """Keep what is already embedded, in case the rest fails."""
+    """Keep what is already embedded, in case the rest fails. A card that was removed meanwhile keeps nothing."""
     space_id, described = space
-    await (await raw(session)).executemany(
-        "INSERT INTO staged_vectors (workspace_id, card_id, space_id, text_hash, dense, sparse) "
-        "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-        [
-            (workspace_id, card_id, space_id, key, HalfVector(vector.dense), _sparse(vector, described))
-            for key, vector in vectors.items()
-        ],
+    await (await raw(session)).execute(
+        """
+        INSERT INTO staged_vectors (workspace_id, card_id, space_id, text_hash, dense, sparse)
+        SELECT $1, owner.id, $3, new.text_hash, new.dense, new.sparse
+        FROM (SELECT id FROM cards WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE) AS owner,
+             unnest($4::uuid[], $5::halfvec[], $6::sparsevec[]) AS new (text_hash, dense, sparse)
+        ON CONFLICT DO NOTHING
+        """,
+        workspace_id,
+        card_id,
+        space_id,
+        list(vectors),
+        [HalfVector(vector.dense) for vector in vectors.values()],
+        [_sparse(vector, described) for vector in vectors.values()],
     )
 
 
