@@ -15,6 +15,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.middleware import Middleware
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import HTMLResponse
+from fastapi_offline import FastAPIOffline
 
 from app import api
 from app.api import gone, idempotency, openapi, problems
@@ -59,7 +60,8 @@ def serving() -> FastAPI:
 def build(settings: HttpSettings) -> FastAPI:
     """Routes, failures and limits, without services: enough for the OpenAPI document."""
     metrics = Metrics()
-    app = FastAPI(
+    # The documentation's scripts come from the wheel: the page works without a network.
+    app = FastAPIOffline(
         title="MindCone",
         version=_version(),
         description="Card notes become a self-evolving graph that answers at the depth each question needs.",
