@@ -72,9 +72,12 @@ def other_keys(source: Mapping[str, Any] | None, metadata: Mapping[str, Any]) ->
 def links_in(content: str) -> list[Link]:
     """The links of a text to other cards, in order; `[[#heading]]` points into its own text and is none."""
     found = []
+    keys: dict[str, str] = {}
     for link in wikilinks(content):
-        target = link.target.removesuffix(".md")
-        if key := link_key(target):
+        key = keys.get(link.target)
+        if key is None:
+            key = keys[link.target] = link_key(link.target.removesuffix(".md"))
+        if key:
             found.append(Link(link.target, key, link.alias or None, link.start, link.end))
     return found[:MAX_LINKS]
 

@@ -36,6 +36,7 @@ from app.cards.drafts import CardFields
 from app.cards.links import Candidate, Link, candidates_of, link_key, other_keys, winners
 from app.cards.tables import STATES, Card, CardLink, CardRevision
 from app.core.errors import NotFound
+from app.db.session import raw
 
 # A page of the largest cards would be hundreds of megabytes; it ends early instead.
 PAGE_BYTES = 16 * 1024 * 1024
@@ -331,21 +332,13 @@ async def replace_links(
             delete(CardLink).where(CardLink.workspace_id == workspace_id, CardLink.card_id.in_(list(links)))
         )
     rows = [
-        {
-            "workspace_id": workspace_id,
-            "card_id": card_id,
-            "ordinal": ordinal,
-            "target": link.target,
-            "target_key": link.target_key,
-            "alias": link.alias,
-            "start": link.start,
-            "end": link.end,
-        }
+        (workspace_id, card_id, ordinal, link.target, link.target_key, link.alias, link.start, link.end)
         for card_id, found in links.items()
         for ordinal, link in enumerate(found)
     ]
     if rows:
-        await session.execute(insert(CardLink), rows)
+        columns = ["workspace_id", "card_id", "ordinal", "target", "target_key", "alias", "start", "end"]
+        await (await raw(session)).copy_records_to_table("card_links", columns=columns, records=rows)
 
 
 # ------------------------------------------------------------------------------------------- writing

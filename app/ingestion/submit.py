@@ -6,9 +6,9 @@ it searchable stand or fall together. Knows nothing of HTTP.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import asyncpg
@@ -17,56 +17,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.cards import queries
 from app.cards.drafts import UNSET, CardFields, CardPatch, EmptyCard, NewCard, as_patch, complete, patched
-from app.cards.links import links_in
 from app.cards.tables import Card
 from app.core.clock import now
-from app.core.errors import Conflict, Invalid, MindConeError, VersionMismatch
+from app.core.errors import MindConeError, VersionMismatch
 from app.core.ids import new_id
 from app.index.queries import delete_chunks
-from app.jobs.job import NewJob
+from app.ingestion.batch import Batch, Submitted, Unstorable, drafted, rejected
+from app.ingestion.written import INGEST, ExternalIdTaken, assign, follow_up, jobs, mark_queued, within_limit
 from app.jobs.queue import enqueue_many
 
-__all__ = ["UNSET", "CardPatch", "EmptyCard", "Intake", "NewCard", "Submitted"]
+__all__ = ["INGEST", "UNSET", "CardPatch", "EmptyCard", "Intake", "NewCard", "Submitted"]
 
-INGEST: Final = "ingest"
-GROUP_CARDS: Final = 32
-GROUP_CHARACTERS: Final = 100_000
 UNIQUE_EXTERNAL_ID: Final = "uq_cards_external_id"
-
-Outcome = Literal["created", "updated", "unchanged", "rejected"]
-
-
-class ExternalIdTaken(Conflict):
-    """Another card has this external_id; post with upsert=true to change that card."""
-
-    code = "external_id_taken"
-
-
-class DuplicateInBody(Conflict):
-    """An earlier item of this body has the same external_id."""
-
-    code = "duplicate_in_body"
-
-
-class CardTooLarge(Invalid):
-    """The card is larger than the limit."""
-
-    code = "card_too_large"
-
-
-class Unstorable(Invalid):
-    """The database cannot store a value of this card."""
-
-    code = "unstorable_value"
-
-
-@dataclass(frozen=True, slots=True)
-class Submitted:
-    """What became of one card of many."""
-
-    outcome: Outcome
-    id: uuid.UUID | None = None
-    error: MindConeError | None = None
 
 
 class Intake:
@@ -191,109 +153,38 @@ class Intake:
         """One outcome per item, in order. Known external ids are changed, unknown ones created; the first of a
         repeated one wins. An item that is already an error is passed through as rejected; no item spoils another.
         """
-        outcomes: dict[int, Submitted] = {}
-        accepted: dict[int, NewCard] = {}
-        taken: set[str] = set()
-        for index, item in enumerate(items):
-            if isinstance(item, MindConeError):
-                outcomes[index] = Submitted("rejected", error=item)
-            elif item.external_id is not None and item.external_id in taken:
-                outcomes[index] = Submitted("rejected", error=DuplicateInBody())
-            else:
-                accepted[index] = item
-                if item.external_id is not None:
-                    taken.add(item.external_id)
-        try:
+        outcomes = {index: rejected(item) for index, item in enumerate(items) if isinstance(item, MindConeError)}
+        cards = {index: item for index, item in enumerate(items) if isinstance(item, NewCard)}
+        drafts = await asyncio.to_thread(drafted, cards, self._limit)
+        won: set[str] = set()
+
+        async def write(some: Mapping[int, NewCard]) -> None:
+            batch = Batch(session, workspace_id, some, drafts, self._limit, self._queued, won=set(won))
             async with session.begin_nested():
-                outcomes |= await self._write_many(session, workspace_id, accepted)
+                outcomes.update(await batch.write())
+            won.update(batch.won)
+
+        try:
+            await write(cards)
         except DBAPIError as error:
             if not _is_bad_value(error):
                 raise
-            for index, item in accepted.items():
-                outcomes |= await self._write_alone(session, workspace_id, index, item)
-        return [outcomes[index] for index in range(len(items))]
-
-    async def _write_alone(
-        self, session: AsyncSession, workspace_id: uuid.UUID, index: int, item: NewCard
-    ) -> dict[int, Submitted]:
-        try:
-            async with session.begin_nested():
-                return await self._write_many(session, workspace_id, {index: item})
-        except DBAPIError as error:
-            if not _is_bad_value(error):
-                raise
-            return {index: Submitted("rejected", error=Unstorable())}
-
-    async def _write_many(
-        self, session: AsyncSession, workspace_id: uuid.UUID, items: Mapping[int, NewCard]
-    ) -> dict[int, Submitted]:
-        """Few statements for all. Rows are touched in the order of their external ids: no deadlocks."""
-        outcomes: dict[int, Submitted] = {}
-        drafts: dict[int, CardFields] = {}
-        for index, item in items.items():
-            try:
-                drafts[index] = self._completed(item)
-            except MindConeError as error:
-                outcomes[index] = Submitted("rejected", error=error)
-        waiting = sorted(drafts, key=lambda index: (drafts[index].external_id or "", index))
-        changed: list[Card] = []
-        created: list[Card] = []
-        # Twice is enough, as in `upsert_card`.
-        for _ in range(2):
-            names = [name for index in waiting if (name := drafts[index].external_id) is not None]
-            known = {
-                card.external_id: card
-                for card in (
-                    await queries.list_by_external_id(session, workspace_id, names, lock=True) if names else ()
-                )
-            }
-            fresh: dict[uuid.UUID, CardFields] = {}
-            positions: dict[uuid.UUID, int] = {}
-            for index in waiting:
-                card = known.get(drafts[index].external_id)
-                if card is None:
-                    card_id = new_id()
-                    fresh[card_id] = drafts[index]
-                    positions[card_id] = index
-                    continue
+            for index, item in cards.items():
                 try:
-                    fields = self._patched(card, as_patch(items[index], queries.fields_of(card)))
-                except MindConeError as error:
-                    outcomes[index] = Submitted("rejected", error=error)
-                    continue
-                if self._assign(card, fields):
-                    changed.append(card)
-                outcomes[index] = Submitted("updated" if card in changed else "unchanged", card.id)
-            if not fresh:
-                break
-            at = now()
-            if names:
-                await queries.release_external_ids(session, workspace_id, names)
-            for card in await queries.insert_cards(session, workspace_id, fresh, at):
-                created.append(card)
-                outcomes[positions[card.id]] = Submitted("created", card.id)
-            waiting = [index for index in waiting if index not in outcomes]
-            if not waiting:
-                break
-        for index in waiting:
-            outcomes.setdefault(index, Submitted("rejected", error=ExternalIdTaken()))
-        await self._follow_up(session, workspace_id, created, changed)
-        return outcomes
+                    await write({index: item})
+                except DBAPIError as error:
+                    if not _is_bad_value(error):
+                        raise
+                    outcomes[index] = rejected(Unstorable())
+        return [outcomes[index] for index in range(len(items))]
 
     # ----------------------------------------------------------------------------------- details
 
     def _completed(self, new: NewCard) -> CardFields:
-        return self._within_limit(complete(new, now()))
+        return within_limit(complete(new, now()), self._limit)
 
     def _patched(self, card: Card, patch: CardPatch) -> CardFields:
-        return self._within_limit(patched(queries.fields_of(card), patch, card.added_at))
-
-    def _within_limit(self, fields: CardFields) -> CardFields:
-        if len(fields.content) + len(fields.title) > self._limit or (
-            len(fields.content.encode()) + len(fields.title.encode()) > self._limit
-        ):
-            raise CardTooLarge(f"A card may hold {self._limit} bytes of title and content.")
-        return fields
+        return within_limit(patched(queries.fields_of(card), patch, card.added_at), self._limit)
 
     async def _locked(
         self,
@@ -317,87 +208,27 @@ class Intake:
             made = await queries.insert_cards(session, workspace_id, {card_id: fields}, at)
         if not made:
             return None
-        await self._follow_up(session, workspace_id, made, ())
+        await follow_up(session, workspace_id, made, (), queued=self._queued)
         return made[0]
 
     async def _apply(self, session: AsyncSession, card: Card, fields: CardFields) -> bool:
         """Make the card so, if it is not yet. Raises ExternalIdTaken."""
         if fields.external_id is not None and fields.external_id != card.external_id:
             await queries.release_external_ids(session, card.workspace_id, [fields.external_id])
-        if not self._assign(card, fields):
+        if not assign(card, fields):
             return False
         try:
-            await self._follow_up(session, card.workspace_id, (), [card])
+            await follow_up(session, card.workspace_id, (), [card], queued=self._queued)
         except IntegrityError as error:
             if UNIQUE_EXTERNAL_ID in str(error.orig):
                 raise ExternalIdTaken from error
             raise
         return True
 
-    def _assign(self, card: Card, fields: CardFields) -> bool:
-        """Set the card's attributes and count the version. Whether anything changed."""
-        before = queries.fields_of(card)
-        if fields == before:
-            return False
-        for name, value in queries.columns_of(fields).items():
-            if getattr(card, name) != value:
-                setattr(card, name, value)
-        card.version += 1
-        card.updated_at = now()
-        if not fields.same_text(before):
-            card.text_version = card.version
-            _mark_queued(card)
-        return True
-
-    async def _follow_up(
-        self, session: AsyncSession, workspace_id: uuid.UUID, created: Sequence[Card], changed: Sequence[Card]
-    ) -> None:
-        """Revisions, links and jobs of cards that were just written."""
-        cards = [*created, *changed]
-        if not cards:
-            return
-        await session.flush()
-        await queries.insert_revisions(session, cards, [new_id() for _ in cards], cards[0].updated_at)
-        rewritten = [card for card in changed if card.text_version == card.version]
-        for batch, fresh in ((created, True), (rewritten, False)):
-            if batch:
-                links = {card.id: links_in(card.content) for card in batch}
-                await queries.replace_links(session, workspace_id, links, fresh=fresh)
-        if self._queued:
-            await enqueue_many(session, jobs(workspace_id, [*created, *rewritten]))
-
     async def _queue(self, session: AsyncSession, card: Card) -> None:
-        _mark_queued(card)
+        mark_queued(card)
         await session.flush()
         await enqueue_many(session, jobs(card.workspace_id, [card]))
-
-
-def _mark_queued(card: Card) -> None:
-    card.state = "queued"
-    card.step = card.progress = card.error_code = card.error_detail = None
-    card.attempts = 0
-
-
-def jobs(workspace_id: uuid.UUID, cards: Sequence[Card]) -> list[NewJob]:
-    """The work that these cards make, some cards a job: they share statements and batches, and each is still
-    fenced by its own version, so a job for a text that has changed again does nothing.
-    """
-    groups: list[list[Card]] = []
-    room = 0
-    for card in cards:
-        if not groups or len(groups[-1]) == GROUP_CARDS or room < len(card.content):
-            groups.append([])
-            room = GROUP_CHARACTERS
-        groups[-1].append(card)
-        room -= len(card.content)
-    return [
-        NewJob(
-            kind=INGEST,
-            workspace_id=workspace_id,
-            payload={"cards": [[str(card.id), card.text_version] for card in group]},
-        )
-        for group in groups
-    ]
 
 
 def _is_bad_value(error: DBAPIError) -> bool:
