@@ -284,5 +284,6 @@ async def test_metrics_have_few_labels(client: httpx.AsyncClient, services: Serv
     assert 'method="other"' in text
     assert 'mindcone_retrieval_seconds_count{level="search",step="total"} 1.0' in text
     assert 'mindcone_database_connections{state="size"}' in text
+    assert 'mindcone_jobs{state="queued"} 1.0' in text
     assert card["id"] not in text
     assert "secret-path" not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Final, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -10,7 +11,9 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
 from app.api.deps import Reader, Wired
+from app.api.metrics import Metrics
 from app.core.errors import Unavailable
+from app.jobs.queue import queue_status
 from app.people import queries as people
 
 router = APIRouter(tags=["health"])
@@ -49,7 +52,10 @@ async def get_readiness(services: Wired, request: Request) -> Health:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def get_metrics(principal: Reader, services: Wired, request: Request) -> Response:
-    """Prometheus text format."""
-    metrics = request.app.state.metrics
+    """Prometheus text format. Without a database the queue's last known state."""
+    metrics: Metrics = request.app.state.metrics
     metrics.connections(services.database.pool_status())
+    with suppress(Unavailable, TimeoutError):
+        async with asyncio.timeout(READY_SECONDS), services.database.read() as session:
+            metrics.queue(await queue_status(session))
     return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)

@@ -7,6 +7,8 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from app.jobs.job import QueueStatus
+
 _METHODS: Final = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -42,7 +44,10 @@ class Metrics:
         self._connections = Gauge(
             "mindcone_database_connections", "Pooled connections", ["state"], registry=self.registry
         )
-        self._cards = Gauge("mindcone_jobs", "Jobs by state, over all workspaces", ["state"], registry=self.registry)
+        self._jobs = Gauge("mindcone_jobs", "Jobs by state, over all workspaces", ["state"], registry=self.registry)
+        self._oldest = Gauge(
+            "mindcone_jobs_oldest_due_seconds", "How long the oldest job has been waiting", registry=self.registry
+        )
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         method = method if method in _METHODS else "other"
@@ -59,9 +64,10 @@ class Metrics:
         for state, count in status.items():
             self._connections.labels(state).set(count)
 
-    def jobs(self, counts: Mapping[str, int]) -> None:
-        for state, count in counts.items():
-            self._cards.labels(state).set(count)
+    def queue(self, status: QueueStatus) -> None:
+        self._jobs.labels("queued").set(status.queued)
+        self._jobs.labels("working").set(status.working)
+        self._oldest.set(status.oldest_due_seconds)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
