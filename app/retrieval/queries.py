@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,19 +72,30 @@ async def count_stale_cards(session: AsyncSession, workspace_id: uuid.UUID) -> i
     return int(counted or 0)
 
 
-async def get_subset(session: AsyncSession, workspace_id: uuid.UUID, filters: Filters) -> Subset:
-    """The chunks whose cards pass the filters, as a collection of its own."""
-    row = await (await raw(session)).fetchrow(
-        load(PACKAGE, "allowed_docs"),
-        workspace_id,
+# Each filter with its condition; `$` is the place of its value.
+_CONDITIONS = ("c.tags @> $", "c.id = ANY ($)", "c.created_at >= $", "c.created_at < $", "c.metadata @> $::jsonb")
+
+
+def _values(filters: Filters) -> list[Any]:
+    """What the conditions compare with, null where a filter is not given."""
+    return [
         list(filters.tags) or None,
         list(filters.card_ids) or None,
         filters.created_after,
         filters.created_before,
         json.dumps(dict(filters.metadata), ensure_ascii=False) if filters.metadata else None,
+    ]
+
+
+async def get_subset(session: AsyncSession, workspace_id: uuid.UUID, filters: Filters) -> Subset:
+    """The chunks whose cards pass the filters (one at least), as a collection of its own."""
+    given = [pair for pair in zip(_CONDITIONS, _values(filters), strict=True) if pair[1] is not None]
+    conditions = " AND ".join(condition.replace("$", f"${place}") for place, (condition, _) in enumerate(given, 2))
+    row = await (await raw(session)).fetchrow(
+        load(PACKAGE, "subset").replace("{conditions}", conditions), workspace_id, *(value for _, value in given)
     )
     totals = Totals(row["chunks"], row["words"], row["gram_chunks"], row["grams"])
-    return Subset(np.asarray(row["docs"], dtype=np.uint32), totals)
+    return Subset(np.sort(np.frombuffer(row["docs"], ">i8").astype(np.uint32)), totals)
 
 
 async def list_by_words(
@@ -98,13 +110,16 @@ async def list_by_words(
 
 @dataclass(frozen=True, slots=True)
 class PoolRequest:
-    """`dense` None: no question vector. `approximate`: through the vector index."""
+    """`dense` None: no question vector. `approximate`: through the vector index, where `filters` are asked of
+    each window; else they are the `allowed` docs.
+    """
 
     space: SpaceRow
     dense: npt.NDArray[np.float32] | None
     sparse: dict[int, float] | None
     sparse_dimension: int
     lexical_docs: Sequence[int]
+    filters: Filters
     allowed: Docs | None
     each: int
     rrf_k: int
@@ -113,21 +128,21 @@ class PoolRequest:
     ef_search: int
 
 
-def pool_statement(space: SpaceRow, *, dense: bool, sparse: bool, approximate: bool) -> str:
+def pool_statement(request: PoolRequest) -> str:
     """The recall statement, put together from its legs."""
-    legs = {"space": str(int(space.id)), "dimension": str(int(space.dimension))}
-    dense_name = "dense_none" if not dense else "dense_hnsw" if approximate else "dense_exact"
+    allowed = "" if request.allowed is None else "allowed_cards" if request.approximate else "allowed_chunks"
+    dense = "no_windows" if request.dense is None else "dense_hnsw" if request.approximate else "dense_exact"
+    sparse = "no_windows" if request.sparse is None else "sparse"
     statement = load(PACKAGE, "pool")
-    statement = _put(load(PACKAGE, "pool"), "{dense}", load(PACKAGE, dense_name))
-    statement = _put(statement, "{sparse}", load(PACKAGE, "sparse" if sparse else "sparse_none"))
-    for key, value in legs.items():
-        statement = statement.replace("{" + key + "}", value)
-    return statement
+    for name, part in (("dense", dense), ("sparse", sparse), ("allowed", allowed)):
+        statement = _put(statement, name, load(PACKAGE, part) if part else "")
+    space = request.space
+    return statement.replace("{space}", str(int(space.id))).replace("{dimension}", str(int(space.dimension)))
 
 
-def _put(statement: str, name: str, leg: str) -> str:
-    """Replace a placeholder that stands on a line of its own (the file's header names it too)."""
-    return statement.replace(f"(\n{name}\n)", f"(\n{leg})")
+def _put(statement: str, name: str, part: str) -> str:
+    """Replace a placeholder that stands on a line of its own (the headers name it too)."""
+    return re.sub(rf"^ *{{{name}}}$", lambda _: part, statement, flags=re.MULTILINE)
 
 
 async def list_pool(session: AsyncSession, workspace_id: uuid.UUID, request: PoolRequest) -> list[Any]:
@@ -137,22 +152,17 @@ async def list_pool(session: AsyncSession, workspace_id: uuid.UUID, request: Poo
         await connection.execute(
             f"SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = {int(request.ef_search)}"
         )
-    statement = pool_statement(
-        request.space,
-        dense=request.dense is not None,
-        sparse=request.sparse is not None,
-        approximate=request.approximate,
-    )
     rows: list[Any] = await connection.fetch(
-        statement,
+        pool_statement(request),
         workspace_id,
         HalfVector(request.dense) if request.dense is not None else None,
         request.each,
         list(request.lexical_docs),
         request.rrf_k,
-        None if request.allowed is None else request.allowed.tolist(),
+        None if request.allowed is None or request.approximate else request.allowed.tolist(),
         request.windows,
         SparseVector(request.sparse, request.sparse_dimension) if request.sparse is not None else None,
+        *_values(request.filters),
     )
     return rows
 

@@ -119,6 +119,7 @@ class SearchLevel:
             sparse=dict(vectors.sparse[0]) if vectors is not None and vectors.sparse is not None else None,
             sparse_dimension=self._embedder.space.sparse_dimension,
             lexical_docs=[doc for doc, _ in lexical.ranked],
+            filters=question.filters,
             allowed=allowed,
             each=self._settings.search_each,
             rrf_k=self._settings.rrf_k,

@@ -1,4 +1,4 @@
--- in:    $1 workspace, $2 question vector, $6 docs that filters allow (null: all), $7 windows to read; {space}, {dimension}
+-- in:    $1 workspace, $2 question vector, $7 windows to read; {space}, {dimension}; {allowed}: `allowed_cards` or nothing
 -- out:   the nearest windows; with iterative scans the filter cannot leave too few of them
 -- index: ix_windows_hnsw_{space}
 SELECT near.card_id, near.chunk_id, near.distance
@@ -7,9 +7,7 @@ FROM (
     FROM windows w
     WHERE w.workspace_id = $1
       AND w.space_id = {space}
-      AND ($6::bigint[] IS NULL OR EXISTS (
-            SELECT 1 FROM chunks ch
-            WHERE ch.workspace_id = $1 AND ch.id = w.chunk_id AND ch.doc = ANY ($6::bigint[])))
+      {allowed}
     ORDER BY w.dense::halfvec({dimension}) <=> $2::halfvec({dimension})
     LIMIT $7
 ) AS near

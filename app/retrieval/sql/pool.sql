@@ -1,19 +1,29 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 cards per leg, $4 lexical docs, best first, $5 k of RRF,
---        $6 docs that filters allow (null: all), $7 windows to read per vector leg, $8 sparse question vector;
+--        $6 docs that filters allow (null: all; only for exact legs), $7 windows to read per vector leg, $8 sparse
+--        question vector, $9-$13 the filters themselves (only for approximate legs);
 --        {dense} and {sparse} are the legs, {space} the embedding space
 -- out:   one row per pooled chunk: its card's rank in each leg and RRF score (Cormack, Clarke, Buettcher,
 --        SIGIR 2009), the chunk's `doc`, and the exact distance and place of its best window
--- index: the legs' own; uq_chunks_workspace_id_doc; pk_windows
-WITH dense_windows AS MATERIALIZED (
+-- index: the legs' own; uq_chunks_workspace_id_doc; pk_chunks; pk_windows
+-- Each LATERAL with OFFSET 0 is a look-up per row and stays one: the planner does not know how short these
+-- lists are, and its generic plan would rather read the whole table.
+WITH types AS (
+    -- Never read; the parameters have their types from here, whichever legs are left out.
+    SELECT $2::halfvec, $6::bigint[], $7::int, $8::sparsevec, $9::text[], $10::uuid[], $11::timestamptz,
+           $12::timestamptz, $13::jsonb
+),
+dense_windows AS MATERIALIZED (
 {dense}
 ),
 sparse_windows AS MATERIALIZED (
 {sparse}
 ),
 lexical_chunks AS MATERIALIZED (
-    SELECT ch.card_id, ch.id AS chunk_id, found.position
+    SELECT chunk.card_id, chunk.id AS chunk_id, found.position
     FROM unnest($4::bigint[]) WITH ORDINALITY AS found (doc, position)
-    JOIN chunks ch ON ch.workspace_id = $1 AND ch.doc = found.doc
+    CROSS JOIN LATERAL (
+        SELECT ch.card_id, ch.id FROM chunks ch WHERE ch.workspace_id = $1 AND ch.doc = found.doc OFFSET 0
+    ) AS chunk
 ),
 dense_cards AS (
     SELECT card_id, row_number() OVER (ORDER BY min(distance), card_id) AS rank FROM dense_windows GROUP BY card_id
@@ -56,13 +66,15 @@ SELECT
     f.sparse_rank,
     f.rrf,
     p.chunk_id,
-    ch.doc,
+    chunk.doc,
     best.distance,
     best.start,
     best."end"
 FROM fused f
 JOIN pooled p ON p.card_id = f.card_id
-JOIN chunks ch ON ch.workspace_id = $1 AND ch.id = p.chunk_id
+CROSS JOIN LATERAL (
+    SELECT ch.doc FROM chunks ch WHERE ch.workspace_id = $1 AND ch.id = p.chunk_id OFFSET 0
+) AS chunk
 LEFT JOIN LATERAL (
     SELECT w.dense <=> $2::halfvec AS distance, w.start, w."end"
     FROM windows w

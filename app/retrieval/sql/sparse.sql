@@ -1,4 +1,4 @@
--- in:    $1 workspace, $6 docs that filters allow (null: all), $7 windows to read, $8 sparse question vector; {space}
+-- in:    $1 workspace, $7 windows to read, $8 sparse question vector; {space}; {allowed}: one of the two, or nothing
 -- out:   windows by inner product of lexical weights; a product of 0 is no hit
 -- index: pk_windows
 SELECT near.card_id, near.chunk_id, near.distance
@@ -8,8 +8,7 @@ FROM (
     WHERE w.workspace_id = $1
       AND w.space_id = {space}
       AND w.sparse IS NOT NULL
-      AND ($6::bigint[] IS NULL OR w.chunk_id IN (
-            SELECT ch.id FROM chunks ch WHERE ch.workspace_id = $1 AND ch.doc = ANY ($6::bigint[])))
+      {allowed}
     OFFSET 0
 ) AS near
 WHERE near.distance < 0

@@ -1,0 +1,17 @@
+-- in:    $1 workspace, $9 tags (all of them), $10 card ids (any of them), $11 created after, $12 created before,
+--        $13 metadata that must be equal; null means no such filter; `w` is a row of windows
+-- out:   the condition on windows of a leg through a vector index, asked of one window after the other
+-- index: pk_cards
+-- OFFSET 0 keeps it a look-up per window: as a join it could be done first, and the vector index left aside.
+AND EXISTS (
+    SELECT 1
+    FROM cards c
+    WHERE c.workspace_id = $1
+      AND c.id = w.card_id
+      AND ($9::text[] IS NULL OR c.tags @> $9)
+      AND ($10::uuid[] IS NULL OR c.id = ANY ($10))
+      AND ($11::timestamptz IS NULL OR c.created_at >= $11)
+      AND ($12::timestamptz IS NULL OR c.created_at < $12)
+      AND ($13::jsonb IS NULL OR c.metadata @> $13)
+    OFFSET 0
+)

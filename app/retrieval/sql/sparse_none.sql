@@ -1,5 +1,0 @@
--- in:    nothing
--- out:   no rows: the leg of a space without lexical weights
--- index: none
-SELECT NULL::uuid AS card_id, NULL::uuid AS chunk_id, NULL::float8 AS distance
-WHERE $8::text IS NOT NULL

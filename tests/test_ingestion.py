@@ -1,0 +1,372 @@
+"""How cards become searchable, and what happens when something comes in between."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.cards.drafts import NewCard
+from app.db.session import Database
+from app.index.lexical import lexical_stats
+from app.index.rows import text_hash
+from app.ingestion.pipeline import Pipeline
+from app.ingestion.prepare import prepare
+from app.ingestion.windows import windows
+from app.providers.embedding.e5 import E5Embedder
+from app.providers.ports import DimensionMismatch, Embeddings, ProviderDown
+from app.settings import Settings
+from app.text.segment import Segmenter
+from app.wiring import SpaceMismatch, open_services
+from tests.search_library import Library, Scattered
+
+pytest_plugins = ("tests.search_library",)
+
+TWELVE = " ".join(f"This is sentence number {n} of the note, which says something new." for n in range(12))
+
+
+class Failing(Scattered):
+    """Does not answer the calls whose numbers (from 1) are in `failing`."""
+
+    def __init__(self, *failing: int) -> None:
+        super().__init__()
+        self.failing = set(failing)
+        self.asked = 0
+
+    async def passages(self, texts: Sequence[str]) -> Embeddings:
+        self.asked += 1
+        if self.asked in self.failing:
+            raise ProviderDown("The embedder is down.")
+        return await super().passages(texts)
+
+
+class Slow(Scattered):
+    """Says that it is embedding, and goes on when it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def passages(self, texts: Sequence[str]) -> Embeddings:
+        self.started.set()
+        await self.go_on.wait()
+        return await super().passages(texts)
+
+
+class Wrong(Scattered):
+    """Gives vectors of another shape than its space has."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        super().__init__()
+        self.less_rows, self.columns = rows, columns
+
+    async def passages(self, texts: Sequence[str]) -> Embeddings:
+        return Embeddings(np.ones((len(texts) - self.less_rows, self.columns), np.float32))
+
+
+async def derived(library: Library) -> Any:
+    """Everything that search reads, without the ids that differ from run to run."""
+    return [
+        await library.rows(
+            'SELECT c.title, ch.ordinal, ch.start, ch."end", ch.text, ch.words, ch.grams, ch.terms::text, w.ordinal, '
+            'w.start, w."end", w.text_hash, w.dense::text FROM cards c '
+            "JOIN chunks ch ON ch.workspace_id = c.workspace_id AND ch.card_id = c.id "
+            "JOIN windows w ON w.workspace_id = c.workspace_id AND w.chunk_id = ch.id WHERE c.workspace_id = :w "
+            "ORDER BY c.title, ch.ordinal, w.ordinal"
+        ),
+        await library.rows("SELECT title, state, error_code FROM cards WHERE workspace_id = :w ORDER BY title"),
+        await library.count("staged_vectors"),
+    ]
+
+
+async def in_order(library: Library) -> None:
+    async with library.database.read() as session:
+        stats = await lexical_stats(session, library.id)
+    assert stats.in_order, stats
+
+
+# ------------------------------------------------------------------------------------- any text
+
+
+@pytest.mark.parametrize("content", ["野", "猫在睡觉。", "7", "ok", "🍅", "-", "C++"])
+async def test_short_texts_are_accepted(library: Library, content: str) -> None:
+    """B14, H11."""
+    card = await library.add(None, content)
+    assert (await library.learn()).ready == 1
+    assert await library.state(card) == ("ready", None)
+    assert await library.count("windows") == 1
+    hit = (await library.search(content)).hits[0]
+    assert (hit.card.id, hit.evidence[0].text) == (card, content)
+
+
+async def test_a_card_of_white_space_is_ready_and_holds_nothing_up(plain: Library) -> None:
+    """F11."""
+    blank = await plain.add("Only a title", " \n\t\u3000\n ")
+    after = await plain.add("After", "The next card.")
+    outcome = await plain.learn()
+    assert (outcome.ready, outcome.failed) == (2, {})
+    assert [await plain.state(card) for card in (blank, after)] == [("ready", None)] * 2
+    assert await plain.by_words("title") == {"Only a title"}
+
+
+UNBROKEN = {
+    "Han without punctuation": "这是一段没有标点的很长的文字" * 400,
+    "Latin without spaces": "abcdefghij" * 1500,
+    "words without full stops": "word " * 4000,
+    "emoji": "👩‍💻🇨🇳❤️" * 800,
+    "code": "```python\n" + "result = compute(alpha, beta)[0]['key'] ** 2\n" * 300 + "```",
+    "table": "| a | b |\n|---|---|\n" + "| 单元格 cell | 12,345.67 |\n" * 400,
+    "digits": "3141592653589793" * 500,
+    "Thai": "ภาษาไทยไม่มีช่องว่าง" * 300,
+    "one line": ("A sentence. 一句话。" * 700),
+}
+
+
+@pytest.mark.parametrize("name", UNBROKEN)
+@pytest.mark.parametrize("title", ["T", "长标题" * 40])
+async def test_nothing_is_longer_than_the_model_takes(
+    e5: E5Embedder, segmenter: Segmenter, name: str, title: str
+) -> None:
+    """B10: chunks and windows in the model's own tokens, every character of the text in a chunk."""
+    content = UNBROKEN[name]
+    card = prepare(uuid.uuid4(), 1, title, content, segmenter, e5.count_tokens, 300, e5.max_tokens - 32)
+    assert max(e5.count_tokens(chunk.text) for chunk in card.chunks) <= e5.max_tokens
+    covered = set()
+    for chunk in card.chunks:
+        assert content[chunk.start : chunk.end] == chunk.text
+        assert chunk.windows
+        covered.update(range(chunk.start, chunk.end))
+    assert [c for at, c in enumerate(content) if at not in covered and not c.isspace()] == []
+    longest = sorted(card.texts.values(), key=e5.count_tokens)[-3:]
+    assert (await e5.passages(longest)).truncated == frozenset()
+
+
+# ------------------------------------------------------------------------------------ what is paid for
+
+
+async def test_equal_texts_are_embedded_once(plain: Library, scattered: Scattered) -> None:
+    await plain.add_many([NewCard("Same", "The same words. And some more words.") for _ in range(5)])
+    outcome = await plain.learn()
+    assert outcome.ready == 5
+    assert len(scattered.embedded) == len(set(scattered.embedded)) == outcome.embedded
+    before = len(scattered.embedded)
+    await plain.add("Same", "The same words. And some more words.")
+    assert (await plain.learn()).embedded == 0
+    assert len(scattered.embedded) == before
+    assert await plain.count("windows") == 6 * before
+
+
+async def test_an_edit_embeds_only_what_is_new(plain: Library, scattered: Scattered) -> None:
+    card = await plain.add("Note", TWELVE)
+    await plain.learn()
+    first = len(scattered.embedded)
+    await plain.change(card, content=TWELVE.replace("number 11 of", "number eleven of"))
+    outcome = await plain.learn()
+    assert outcome.texts == first
+    assert outcome.embedded == len(scattered.embedded) - first == 1
+
+
+async def test_other_workspaces_pay_for_themselves(database: Database, segmenter: Segmenter, plain: Library) -> None:
+    """L10: whether somebody else has the same text cannot be told from the work it makes."""
+    other = await Library(database, Scattered(), segmenter, slug="other").open()
+    for library in (plain, other):
+        await library.add("Same", "The same words.")
+    assert [(await library.learn()).embedded for library in (plain, other)] == [1, 1]
+
+
+@pytest.mark.parametrize("failing", [1, 2, 4])
+async def test_a_retry_goes_on_where_the_embedder_failed(
+    database: Database, segmenter: Segmenter, failing: int
+) -> None:
+    """F1, F2: no text is embedded twice, and the card says why it waits."""
+    embedder = Failing(failing)
+    library = await Library(database, embedder, segmenter, embed_batch=3).open()
+    card = await library.add("Note", TWELVE)
+    with pytest.raises(ProviderDown):
+        await library.learn()
+    assert await library.state(card) == ("queued", "provider_down")
+    assert await library.count("staged_vectors") == 3 * (failing - 1)
+    assert await library.count("chunks") == 0
+    outcome = await library.learn()
+    assert outcome.ready == 1
+    assert len(embedder.embedded) == len(set(embedder.embedded)) == outcome.texts
+    assert await library.state(card) == ("ready", None)
+    assert await library.count("staged_vectors") == 0
+
+
+async def test_the_last_attempt_leaves_a_failed_card_that_can_be_tried_again(
+    database: Database, segmenter: Segmenter
+) -> None:
+    library = await Library(database, Failing(1), segmenter).open()
+    card = await library.add("Note", TWELVE)
+    with pytest.raises(ProviderDown):
+        await library.learn(last_attempt=True)
+    assert await library.state(card) == ("failed", "provider_down")
+    async with database.unit() as session:
+        await library.intake.reingest_card(session, library.id, card)
+    assert (await library.learn()).ready == 1
+
+
+async def test_one_unreadable_card_fails_alone(plain: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A4, A5."""
+    cut = prepare
+
+    def prepared(card_id: uuid.UUID, version: int, title: str, *rest: Any) -> Any:
+        if title == "Bad":
+            raise RecursionError
+        return cut(card_id, version, title, *rest)
+
+    monkeypatch.setattr("app.ingestion.pipeline.prepare", prepared)
+    cards = await plain.add_many([NewCard("Good", "One."), NewCard("Bad", "Two."), NewCard("Better", "Three.")])
+    outcome = await plain.learn()
+    assert (outcome.ready, outcome.failed) == (2, {cards[1]: "unreadable_content"})
+    assert [await plain.state(card) for card in cards] == [
+        ("ready", None),
+        ("failed", "unreadable_content"),
+        ("ready", None),
+    ]
+
+
+# ------------------------------------------------------------------------------------------- fences
+
+
+async def test_work_on_an_old_version_writes_nothing(database: Database, segmenter: Segmenter) -> None:
+    embedder = Slow()
+    library = await Library(database, embedder, segmenter).open()
+    card = await library.add("Note", "The kettle boils.")
+    await library.add("Other", "Another note.")
+    working = asyncio.create_task(library.learn())
+    await embedder.started.wait()
+    await library.change(card, content="The samovar sings.")
+    embedder.go_on.set()
+    assert (await working).ready == 1
+    assert await library.state(card) == ("queued", None)
+    assert await library.by_words("kettle") == set()
+    assert (await library.learn()).ready == 1
+    assert await library.by_words("samovar") == {"Note"}
+    await in_order(library)
+
+
+@pytest.mark.parametrize("how", ["trash", "remove"])
+async def test_work_on_a_card_that_is_taken_away_writes_nothing(
+    database: Database, segmenter: Segmenter, how: str
+) -> None:
+    embedder = Slow()
+    library = await Library(database, embedder, segmenter, embed_batch=1).open()
+    card = await library.add("Note", TWELVE)
+    working = asyncio.create_task(library.learn())
+    await embedder.started.wait()
+    async with database.unit() as session:
+        if how == "trash":
+            await library.intake.trash_card(session, library.id, card)
+        else:
+            await library.intake.remove_card(session, library.id, card)
+    embedder.go_on.set()
+    assert (await working).ready == 0
+    for table in ("chunks", "windows", "lex_recent"):
+        assert await library.count(table) == 0, table
+
+
+async def test_two_workers_on_one_card_write_it_once(database: Database, segmenter: Segmenter) -> None:
+    library = await Library(database, Scattered(), segmenter).open()
+    await library.add("Note", TWELVE)
+    tasks = await library.tasks()
+    await asyncio.gather(*(library.pipeline.ingest(library.id, tasks) for _ in range(4)))
+    alone = await Library(database, Scattered(), segmenter, slug="alone").open()
+    await alone.add("Note", TWELVE)
+    await alone.learn()
+    assert await derived(library) == await derived(alone)
+    await in_order(library)
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+async def test_interrupted_work_ends_in_the_same_rows(database: Database, segmenter: Segmenter, batch: int) -> None:
+    cards = [NewCard(f"Note {n}", f"{n}. {TWELVE}") for n in range(3)]
+    embedder = Slow()
+    library = await Library(database, embedder, segmenter, embed_batch=batch).open()
+    await library.add_many(cards)
+    working = asyncio.create_task(library.learn())
+    await embedder.started.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert {row[0] for row in await library.rows("SELECT error_code FROM cards WHERE workspace_id = :w")} == {
+        "interrupted"
+    }
+    embedder.go_on.set()
+    assert (await library.learn()).ready == 3
+    undisturbed = await Library(database, Scattered(), segmenter, slug="undisturbed", embed_batch=batch).open()
+    await undisturbed.add_many(cards)
+    await undisturbed.learn()
+    assert await derived(library) == await derived(undisturbed)
+
+
+async def test_work_of_a_killed_worker_is_done_again(plain: Library) -> None:
+    """Whoever was killed could not hand back: the cards are still being worked on."""
+    cards = await plain.add_many([NewCard(f"Note {n}", TWELVE) for n in range(3)])
+    tasks = await plain.tasks()
+    await plain.execute("UPDATE cards SET state = 'working', step = 'embed', progress = 0.5 WHERE workspace_id = :w")
+    assert (await plain.pipeline.ingest(plain.id, tasks)).ready == 3
+    assert (await plain.pipeline.ingest(plain.id, tasks)).ready == 0
+    assert [await plain.state(card) for card in cards] == [("ready", None)] * 3
+    await in_order(plain)
+
+
+# ------------------------------------------------------------------------------------------ spaces
+
+
+@pytest.mark.parametrize(
+    ("less", "columns"), [(0, 8), (0, 17), (1, 16), (-1, 16)], ids=["short", "long", "few", "many"]
+)
+async def test_vectors_of_a_wrong_shape_are_not_written(
+    database: Database, segmenter: Segmenter, less: int, columns: int
+) -> None:
+    """H10, H1: said of the card, and nothing of it is stored."""
+    library = await Library(database, Wrong(less, columns), segmenter).open()
+    card = await library.add("Note", TWELVE)
+    with pytest.raises(DimensionMismatch):
+        await library.learn(last_attempt=True)
+    assert await library.state(card) == ("failed", "dimension_mismatch")
+    for table in ("chunks", "windows", "staged_vectors", "lex_recent"):
+        assert await library.count(table) == 0, table
+
+
+async def test_vectors_of_another_space_are_not_taken_for_known(database: Database, segmenter: Segmenter) -> None:
+    """H7: what is known of a text is known in one space."""
+    first = await Library(database, Scattered(16), segmenter).open()
+    await first.add("Note", "The same words.")
+    await first.learn()
+    wider = Scattered(24)
+    pipeline = Pipeline(database, wider, segmenter, first.settings)
+    await first.add("Again", "The same words.")
+    await first.execute("UPDATE cards SET title = 'Note' WHERE workspace_id = :w")
+    await pipeline.ingest(first.id, await first.tasks())
+    assert wider.embedded == ["Note\nThe same words."]
+    sizes = await first.rows("SELECT vector_dims(dense::vector) FROM windows WHERE workspace_id = :w ORDER BY 1")
+    assert sizes == [(16,), (24,)]
+
+
+async def test_another_embedder_than_that_of_the_stored_vectors_is_refused(
+    database: Database, database_dsn: str, segmenter: Segmenter, run_dir: Path, e5: E5Embedder
+) -> None:
+    """H1, H2: at the start, naming both, before anything is written."""
+    library = await Library(database, Scattered(), segmenter).open()
+    settings = Settings(data_dir=run_dir / "embedder", database_url=database_dsn)
+    with pytest.raises(SpaceMismatch, match=f"{library.embedder.space.key}.*{e5.space.key}"):
+        async with open_services(settings, database_dsn):
+            pass
+    assert await library.rows("SELECT key FROM embedding_spaces WHERE is_current") == [(library.embedder.space.key,)]
+
+
+async def test_windows_are_found_by_the_hash_of_what_was_embedded(plain: Library, scattered: Scattered) -> None:
+    await plain.add("Note", TWELVE)
+    await plain.learn()
+    stored = {row[0] for row in await plain.rows("SELECT text_hash FROM windows WHERE workspace_id = :w")}
+    assert stored == {text_hash(one) for one in scattered.embedded}
+    assert scattered.embedded == [window.text for window in windows("Note", TWELVE)]

@@ -1,0 +1,429 @@
+"""Every hot statement uses its index, with custom and with generic plans: no scan grows with the database.
+
+Tables of 50,000 rows and more, made in SQL; plans are those of the very statements that the product sends
+(`auto_explain` reports them to the client, with the rows that each node really read).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import numpy as np
+import pytest
+
+from app.cards import queries as cards
+from app.cards.queries import CardFilters, Words
+from app.db.session import Database
+from app.db.settings import DatabaseSettings
+from app.index import queries as index
+from app.index.lexical import search_lexical
+from app.jobs import queries as job_queries
+from app.jobs.job import JobContext, NewJob
+from app.jobs.queue import enqueue
+from app.jobs.run import run_until_idle
+from app.jobs.settings import JobSettings
+from app.retrieval import queries as retrieval
+from app.retrieval.types import Filters
+from tests.conftest import TEMPLATE, with_database
+
+LARGE = uuid.UUID(int=1)
+SMALL = uuid.UUID(int=2)
+CHUNKS = 50_000
+CARDS = 25_000
+BIG = {"cards", "chunks", "windows", "lex_block", "card_links", "card_revisions", "jobs", "mindcone_pgqueuer"}
+
+# Chunk n belongs to card n / 2 and has the id, the doc and the term hash n. Every hundredth card is tagged
+# `rare`, every second one `common`; the last 500 cards are those of the small workspace.
+FILL = f"""
+SET session_replication_role = replica;
+INSERT INTO workspaces (id, slug, name) VALUES ('{LARGE}', 'large', ''), ('{SMALL}', 'small', '');
+INSERT INTO embedding_spaces (id, key, dimension, sparse, is_current) VALUES (7, 'test/eight/8', 8, false, true);
+CREATE TEMP TABLE owner AS
+    SELECT n, CASE WHEN n < {CARDS - 500} THEN '{LARGE}' ELSE '{SMALL}' END::uuid AS workspace_id,
+           lpad(to_hex(n), 32, '0')::uuid AS id
+    FROM generate_series(0, {CARDS - 1}) AS n;
+INSERT INTO cards (workspace_id, id, title, title_key, content, content_hash, tags, metadata, external_id, created_at,
+                   state)
+    SELECT workspace_id, id, 'Title ' || n, 'title ' || n, 'Text ' || n, '',
+           CASE WHEN n % 100 = 7 THEN ARRAY['rare'] WHEN n % 2 = 0 THEN ARRAY['common'] ELSE '{{}}'::text[] END,
+           jsonb_build_object('set', n % 500), 'ext ' || n, timestamptz '2024-01-01 00:00Z' + n * interval '1 minute',
+           'ready'
+    FROM owner;
+INSERT INTO card_revisions (workspace_id, id, card_id, n, title, content, tags, metadata, card_created_at)
+    SELECT workspace_id, id, id, 1, '', '', '{{}}', '{{}}', now() FROM owner;
+INSERT INTO card_links (workspace_id, card_id, ordinal, target, target_key, start, "end")
+    SELECT workspace_id, id, k, '', 'title ' || (n * 7 + k) % {CARDS}, 0, 1 FROM owner, generate_series(0, 1) AS k;
+INSERT INTO chunks (workspace_id, id, card_id, ordinal, doc, start, "end", text, tokens, words, grams, terms)
+    SELECT workspace_id, lpad(to_hex(2 * n + k), 32, '0')::uuid, id, k, 2 * n + k, 0, 9, 'Text', 9, 9, 0,
+           ('w' || (2 * n + k) % 1000)::tsvector
+    FROM owner, generate_series(0, 1) AS k;
+INSERT INTO windows (workspace_id, chunk_id, space_id, ordinal, card_id, start, "end", text_hash, dense)
+    SELECT workspace_id, id, 7, k, card_id, 0, 9, lpad(to_hex(2 * doc + k), 32, '0')::uuid,
+           ARRAY[random(), random(), random(), random(), random(), random(), random(), random()]::real[]::halfvec
+    FROM chunks, generate_series(0, 1) AS k;
+INSERT INTO lex_block (workspace_id, term_hash, seg, postings)
+    SELECT CASE WHEN n % 50 = 0 THEN '{SMALL}' ELSE '{LARGE}' END::uuid, n / 4, n % 4, '\\x0100000009000100'
+    FROM generate_series(0, {CHUNKS - 1}) AS n;
+INSERT INTO lex_segment (workspace_id, seg, docs, words, gram_docs, grams, members)
+    SELECT '{LARGE}', seg, 500, 4500, 0, 0, '' FROM generate_series(0, 3) AS seg;
+INSERT INTO jobs (workspace_id, id, kind, state, rank, available_at, finished_at)
+    SELECT CASE WHEN n % 50 = 0 THEN '{SMALL}' ELSE '{LARGE}' END::uuid, lpad(to_hex(n), 32, '0')::uuid, 'ingest',
+           CASE WHEN n % 5 = 0 THEN 'queued' ELSE 'done' END, n, now() + interval '1 hour',
+           CASE WHEN n % 5 <> 0 THEN now() END
+    FROM generate_series(0, {CHUNKS - 1}) AS n;
+INSERT INTO mindcone_pgqueuer (priority, status, entrypoint, dedupe_key, payload, execute_after)
+    SELECT -rank, 'queued', kind, id::text, ''::bytea, available_at FROM jobs WHERE state = 'queued';
+"""
+
+EXPLAIN = {
+    "session_preload_libraries": "auto_explain",
+    "auto_explain.log_min_duration": "0",
+    "auto_explain.log_format": "json",
+    "auto_explain.log_level": "notice",
+    "auto_explain.log_analyze": "on",
+    "auto_explain.log_timing": "off",
+    "auto_explain.log_nested_statements": "on",
+    "client_min_messages": "notice",
+}
+
+
+class Node:
+    """One place where a plan reads a table."""
+
+    def __init__(self, statement: str, node: dict[str, Any]) -> None:
+        self.statement = statement
+        self.kind: str = node["Node Type"]
+        self.table: str | None = node.get("Relation Name")
+        self.index: str | None = node.get("Index Name")
+        removed = sum(value for key, value in node.items() if key.startswith("Rows Removed by"))
+        self.rows = (node.get("Actual Rows", 0) + removed) * node.get("Actual Loops", 0)
+
+
+class Plans:
+    """The plans of everything that was sent since `clear`. A statement's plan comes when its transaction ends."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+
+    def hear(self, _connection: object, message: Any) -> None:
+        _, found, plan = str(message).partition("plan:\n")
+        if found:
+            explained = json.loads(plan)
+            self._walk(explained["Query Text"], explained["Plan"])
+
+    def _walk(self, statement: str, node: dict[str, Any]) -> None:
+        self.nodes.append(Node(statement, node))
+        for below in node.get("Plans", ()):
+            self._walk(statement, below)
+
+    def clear(self) -> None:
+        self.nodes.clear()
+
+    @property
+    def indexes(self) -> set[str]:
+        return {node.index for node in self.nodes if node.index}
+
+    def check(self, *indexes: str, reads: dict[str, int] | None = None, within: str = "") -> None:
+        """These indexes are used, no big table is scanned, and no more than `reads` rows of a table are read,
+        by the statements that have `within` in their text.
+        """
+        nodes = [node for node in self.nodes if within in node.statement]
+        assert nodes, "nothing was explained"
+        shown = "\n".join(
+            f"{n.kind} {n.table} {n.index} {n.rows}"
+            for n in nodes
+            if n.table in BIG or (n.index and not n.index.startswith("pg_"))
+        )
+        assert set(indexes) <= {node.index for node in nodes}, shown
+        assert not [(n.table, n.rows) for n in nodes if n.kind == "Seq Scan" and n.table in BIG], shown
+        rows: dict[str, float] = defaultdict(float)
+        for node in nodes:
+            if node.table:
+                rows[node.table] += node.rows
+        for table, most in (reads or {}).items():
+            assert rows[table] <= most, shown
+
+
+class Explained(Database):
+    """A database whose connections tell their plans."""
+
+    def __init__(self, url: str, plans: Plans) -> None:
+        super().__init__(url, DatabaseSettings())
+        self.plans = plans
+
+    async def connect(self) -> Any:
+        connection = await super().connect()
+        connection.add_log_listener(self.plans.hear)
+        return connection
+
+
+@pytest.fixture(scope="module")
+def filled_dsn(server_dsn: str) -> Iterator[str]:
+    name = f"plans_{uuid.uuid4().hex}"
+
+    async def make() -> None:
+        connection = await asyncpg.connect(server_dsn)
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        await connection.close()
+        connection = await asyncpg.connect(with_database(server_dsn, name))
+        await connection.execute(FILL)
+        await connection.execute("VACUUM ANALYZE")
+        for statement in index.vector_index_ddl(7, 8):
+            await connection.execute(statement)
+        for setting, value in EXPLAIN.items():
+            await connection.execute(f"ALTER DATABASE {name} SET {setting} = '{value}'")
+        await connection.close()
+
+    async def drop() -> None:
+        connection = await asyncpg.connect(server_dsn)
+        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await connection.close()
+
+    asyncio.run(make())
+    yield with_database(server_dsn, name)
+    asyncio.run(drop())
+
+
+@pytest.fixture(params=["force_custom_plan", "force_generic_plan"])
+async def database(request: pytest.FixtureRequest, filled_dsn: str) -> AsyncIterator[Explained]:
+    connection = await asyncpg.connect(filled_dsn)
+    name = await connection.fetchval("SELECT current_database()")
+    await connection.execute(f"ALTER DATABASE {name} SET plan_cache_mode = '{request.param}'")
+    await connection.close()
+    opened = Explained(filled_dsn, Plans())
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def plans(database: Explained) -> Plans:
+    return database.plans
+
+
+SPACE = retrieval.SpaceRow(7, "test/eight/8", 8, False, True)
+
+
+def request(**changes: Any) -> retrieval.PoolRequest:
+    given: dict[str, Any] = {
+        "space": SPACE,
+        "dense": np.ones(8, np.float32),
+        "sparse": None,
+        "sparse_dimension": 0,
+        "lexical_docs": list(range(0, 2000, 10)),
+        "filters": Filters(),
+        "allowed": None,
+        "each": 100,
+        "rrf_k": 60,
+        "windows": 400,
+        "approximate": False,
+        "ef_search": 200,
+    }
+    return retrieval.PoolRequest(**{**given, **changes})
+
+
+async def test_dense_leg_of_a_large_workspace_reads_the_vector_index(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        pool = await retrieval.list_pool(session, LARGE, request(approximate=True))
+    assert len([row for row in pool if row["dense_rank"]]) >= 100
+    plans.check(
+        "ix_windows_hnsw_7", "uq_chunks_workspace_id_doc", "pk_windows", reads={"windows": 5_000, "chunks": 2_500}
+    )
+
+
+async def test_dense_leg_of_a_small_workspace_reads_its_own_rows_alone(database: Explained, plans: Plans) -> None:
+    docs = list(range(2 * (CARDS - 500), 2 * (CARDS - 500) + 200))
+    async with database.read() as session:
+        await retrieval.list_pool(session, SMALL, request(lexical_docs=docs))
+    plans.check("pk_windows", "uq_chunks_workspace_id_doc", reads={"windows": 2_000 + 3_000, "chunks": 2_500})
+    assert "ix_windows_hnsw_7" not in plans.indexes
+
+
+async def test_vector_index_under_a_filter_that_half_of_the_cards_pass(database: Explained, plans: Plans) -> None:
+    """I5: still as many cards as asked for."""
+    async with database.read() as session:
+        filters = Filters(tags=["common"])
+        allowed = (await retrieval.get_subset(session, LARGE, filters)).docs
+    plans.clear()
+    async with database.read() as session:
+        pool = await retrieval.list_pool(session, LARGE, request(approximate=True, filters=filters, allowed=allowed))
+    assert sum(row["dense_rank"] is not None for row in pool) >= 100
+    plans.check("ix_windows_hnsw_7")
+
+
+async def test_exact_leg_under_a_narrow_filter_reads_the_windows_of_these_chunks(
+    database: Explained, plans: Plans
+) -> None:
+    """I5: 1 % of the cards."""
+    async with database.read() as session:
+        allowed = (await retrieval.get_subset(session, LARGE, Filters(tags=["rare"]))).docs
+    assert len(allowed) == 2 * 245
+    plans.clear()
+    async with database.read() as session:
+        pool = await retrieval.list_pool(session, LARGE, request(allowed=allowed, lexical_docs=allowed[:100].tolist()))
+    assert sum(row["dense_rank"] is not None for row in pool) >= 100
+    plans.check("pk_windows", "uq_chunks_workspace_id_doc", reads={"windows": 2_500, "chunks": 2_500})
+
+
+async def test_leg_of_a_silent_embedder_reads_no_vectors_to_rank(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        pool = await retrieval.list_pool(session, LARGE, request(dense=None))
+    assert {row["dense_rank"] for row in pool} == {None}
+    plans.check("uq_chunks_workspace_id_doc", reads={"windows": 1_000, "chunks": 1_000})
+
+
+async def test_postings_are_read_once_per_term(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        await search_lexical(session, LARGE, list(range(100, 160)), list(range(400, 420)))
+    plans.check("pk_lex_block", reads={"lex_block": 4 * 80})
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected", "most"),
+    [
+        (Filters(tags=["rare"]), "ix_cards_tags", 300),
+        (Filters(metadata={"set": 3}), "ix_cards_metadata", 300),
+        (
+            Filters(
+                created_after=datetime(2024, 1, 2, tzinfo=UTC),
+                created_before=datetime(2024, 1, 2, tzinfo=UTC) + timedelta(hours=1),
+            ),
+            "ix_cards_created_at",
+            300,
+        ),
+        (Filters(card_ids=[uuid.UUID(int=n) for n in range(5, 50)]), "pk_cards", 300),
+    ],
+)
+async def test_filters_use_their_indexes(
+    database: Explained, plans: Plans, filters: Filters, expected: str, most: int
+) -> None:
+    async with database.read() as session:
+        docs = (await retrieval.get_subset(session, LARGE, filters)).docs
+    assert len(docs) > 0
+    plans.check(expected, "uq_chunks_workspace_id_card_id_ordinal", reads={"cards": most, "chunks": 2 * most})
+
+
+async def test_texts_of_evidence_are_looked_up(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        rows = await retrieval.list_chunks(session, LARGE, [uuid.UUID(int=n) for n in range(0, 300, 10)])
+    assert len(rows) == 30
+    plans.check("pk_chunks", "pk_cards", reads={"chunks": 30, "cards": 30})
+
+
+async def test_words_without_postings_use_the_full_text_of_record(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        rows = await retrieval.list_by_words(session, LARGE, "'w7' | 'w8'", 200, None)
+    assert len(rows) == 98
+    plans.check("ix_chunks_terms", reads={"chunks": 300})
+
+
+async def test_state_of_a_search_is_cheap_to_ask(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        assert (await retrieval.find_space(session)) == SPACE
+        assert await retrieval.count_stale_cards(session, LARGE) == 0
+        assert await retrieval.count_windows(session, SMALL, 1500) == 1500
+    plans.check("ix_cards_state", reads={"cards": 100, "windows": 1500})
+
+
+async def test_known_vectors_are_found_by_the_hash_of_their_text(database: Explained, plans: Plans) -> None:
+    hashes = [uuid.UUID(int=n) for n in range(200, 500)]
+    async with database.read() as session:
+        assert len(await index.list_known_vectors(session, LARGE, 7, hashes)) == 300
+    plans.check("ix_windows_text_hash", reads={"windows": 300})
+
+
+async def test_what_a_card_leaves_behind_goes_by_index(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:  # never committed
+        await index.delete_chunks(session, LARGE, [uuid.UUID(int=11)])
+    plans.check("uq_chunks_workspace_id_card_id_ordinal", "pk_windows", reads={"chunks": 2, "windows": 4})
+
+
+async def test_a_page_of_cards_reads_a_page_of_rows(database: Explained, plans: Plans) -> None:
+    after = (datetime(2024, 1, 10, tzinfo=UTC), uuid.UUID(int=999_999))
+    async with database.read() as session:
+        page = await cards.list_cards(session, LARGE, CardFilters(), 50, after)
+    assert len(page.items) == 50
+    plans.check("ix_cards_created_at", "pk_cards", reads={"cards": 51 + 50 + 5})
+
+
+async def test_a_page_of_tagged_cards(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        page = await cards.list_cards(session, LARGE, CardFilters(tags=["rare"]), 50)
+    assert len(page.items) == 50
+    plans.check("pk_cards", reads={"cards": 5_200})
+
+
+async def test_a_page_of_cards_that_hold_words(database: Explained, plans: Plans) -> None:
+    words = Words(["w7"], ["'w7'"])
+    async with database.read() as session:
+        page = await cards.list_cards(session, LARGE, CardFilters(words=words), 50)
+    assert len(page.items) == 49
+    plans.check("ix_chunks_terms", "pk_cards", reads={"chunks": 100, "cards": 500})
+
+
+async def test_links_in_both_directions(database: Explained, plans: Plans) -> None:
+    """I2: one part per index, no scan."""
+    async with database.read() as session:
+        card = await cards.get_card(session, LARGE, uuid.UUID(int=700))
+        links = await cards.list_links(session, card)
+    assert len(links.outgoing) == 2
+    assert links.incoming
+    plans.check(
+        "pk_card_links",
+        "ix_card_links_target",
+        "ix_cards_title_key",
+        "ix_cards_link_keys",
+        reads={"card_links": 20, "cards": 60},
+    )
+
+
+async def test_external_ids_are_looked_up(database: Explained, plans: Plans) -> None:
+    names = [f"ext {n}" for n in range(100, 200)]
+    async with database.read() as session:
+        assert len(await cards.list_by_external_id(session, LARGE, names)) == 100
+    plans.check("uq_cards_external_id", reads={"cards": 100})
+
+
+async def test_revisions_of_a_card(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        assert len(await cards.list_revisions(session, LARGE, uuid.UUID(int=70), 20)) == 1
+    plans.check("uq_card_revisions_n", reads={"card_revisions": 1})
+
+
+async def test_jobs_are_asked_for_and_listed_by_index(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:  # never committed
+        await enqueue(session, NewJob("ingest", LARGE, dedupe_key="one"))
+        page = await job_queries.list_page(session, LARGE, state=None, kind=None, before=None, limit=20)
+    assert len(page) == 20
+    plans.check("ix_jobs_line", "pk_jobs", reads={"jobs": 60, "mindcone_pgqueuer": 10})
+
+
+async def test_a_worker_finds_its_job_among_many_that_wait(
+    database: Explained, plans: Plans, filled_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[uuid.UUID] = []
+
+    async def handle(job: JobContext) -> None:
+        done.append(job.job_id)
+
+    connect = asyncpg.connect
+
+    async def connected(*args: Any, **kwargs: Any) -> Any:
+        connection = await connect(*args, **kwargs)
+        connection.add_log_listener(plans.hear)
+        return connection
+
+    async with database.unit() as session:
+        asked = await enqueue(session, NewJob("ingest", SMALL))
+    monkeypatch.setattr(asyncpg, "connect", connected)
+    plans.clear()
+    await run_until_idle(filled_dsn, {"ingest": handle}, JobSettings())
+    assert done == [asked]
+    plans.check("mindcone_pgqueuer_ep_ea_idx", within="SKIP LOCKED", reads={"mindcone_pgqueuer": 20})
+    plans.check("pk_jobs", "mindcone_pgqueuer_ep_ea_idx")
