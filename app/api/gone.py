@@ -34,7 +34,10 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
     finally:
         working.cancel()
         leaving.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
+        # Not `gather`, which passes a cancellation of this on: `working` may be closing its connections.
+        await asyncio.wait({working, leaving})
+        if not working.cancelled():
+            working.exception()  # has been raised, or concerns nobody any more
 
 
 async def _gone(request: Request) -> None:

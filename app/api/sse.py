@@ -103,7 +103,8 @@ async def _frames(
         tasks = (pump, waiting, stopping)
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Where this is cancelled itself, again and again, the tasks must not be: they are just closing connections.
+        await asyncio.wait(tasks)
 
 
 async def _pump(request: Request, events: AsyncIterator[Any], queue: asyncio.Queue[Any], wire: Wire) -> None:

@@ -90,6 +90,10 @@ class Database:
         except ValueError:
             # The extension comes with the first migration.
             log.debug("vector_type_missing")
+        except BaseException:
+            # Whoever asked for it may go away in the meantime; nobody else would close it.
+            connection.terminate()
+            raise
         return connection
 
     async def wait(self) -> None:
