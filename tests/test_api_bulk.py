@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import Any
 
@@ -14,7 +15,7 @@ from app.api.problems import unexpected
 from app.core.errors import MindConeError
 from app.ingestion.submit import NewCard
 from app.wiring import Services
-from tests.api_client import API, assert_problem, create, fetch, ingest_all
+from tests.api_client import API, assert_problem, create, execute, fetch, ingest_all
 
 pytest_plugins = ("tests.api_client",)
 
@@ -185,6 +186,31 @@ async def test_bulks_with_the_same_names_in_opposite_order(client: httpx.AsyncCl
         assert outcomes.count("created") == (40 if content == "one" else 0)
     rows = await fetch(services.database, "SELECT count(*), min(version), max(version) FROM cards")
     assert rows == [(40, 12, 12)]
+
+
+async def test_bulks_while_the_same_cards_are_ingested(client: httpx.AsyncClient, services: Services) -> None:
+    """E1, E2: whoever loses a deadlock tries again; no writer sees an error and every card ends ready."""
+    names = [f"n{n}" for n in range(30)]
+    writing = True
+
+    async def ingest() -> None:
+        while writing:
+            with contextlib.suppress(DBAPIError):
+                await ingest_all(services)
+            await asyncio.sleep(0.01)
+
+    ingesting = asyncio.create_task(ingest())
+    for round_ in range(3):
+        items = [
+            [{"content": f"{round_} {writer} {name}", "external_id": name} for name in names] for writer in range(3)
+        ]
+        answers = await asyncio.gather(*(bulk(client, *some) for some in (items[0], items[1][::-1], items[2])))
+        assert {one["status"] for done in answers for one in done} <= {"created", "updated"}
+    writing = False
+    await ingesting
+    await execute(services.database, "UPDATE cards SET state = 'queued' WHERE state = 'working'")
+    await ingest_all(services)
+    assert (await client.get(f"{API}/ingestion")).json() == {"queued": 0, "working": 0, "ready": 30, "failed": 0}
 
 
 async def test_a_value_the_database_refuses_spoils_no_other_card(services: Services) -> None:

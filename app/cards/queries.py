@@ -141,11 +141,11 @@ async def find_by_external_id(
 async def list_by_external_id(
     session: AsyncSession, workspace_id: uuid.UUID, external_ids: Sequence[str], *, lock: bool = False
 ) -> Sequence[Card]:
-    """Cards outside of the trash, locked in the order of their external ids, so that two writers cannot deadlock."""
+    """Cards outside of the trash, locked in the order of their ids, as everybody who locks several does."""
     statement = (
         select(Card)
         .where(Card.workspace_id == workspace_id, Card.external_id.in_(external_ids), Card.trashed_at.is_(None))
-        .order_by(Card.external_id)
+        .order_by(Card.id)
     )
     if lock:
         statement = statement.with_for_update()

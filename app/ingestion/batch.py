@@ -74,7 +74,9 @@ class Batch:
     changed: list[Card] = field(default_factory=list)
 
     async def write(self) -> dict[int, Submitted]:
-        """Rows are touched in the order of their external ids, so that two batches cannot deadlock."""
+        """What is known is locked in the order of its ids, what is new inserted in the order of its external ids:
+        two batches never wait for each other.
+        """
         waiting: Sequence[int] = sorted(self.items, key=lambda index: (self.items[index].external_id or "", index))
         # Twice is enough: what a concurrent writer inserted in between is there, and locked, the second time.
         for _ in range(2):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, Literal
 
 import asyncpg
@@ -29,6 +30,7 @@ from app.jobs.queue import enqueue_many
 __all__ = ["INGEST", "UNSET", "CardPatch", "EmptyCard", "Intake", "NewCard", "Submitted"]
 
 UNIQUE_EXTERNAL_ID: Final = "uq_cards_external_id"
+DEADLOCK_ATTEMPTS: Final = 5
 
 
 class Intake:
@@ -165,14 +167,14 @@ class Intake:
             won.update(batch.won)
 
         try:
-            await write(cards)
-        except DBAPIError as error:
+            await _patiently(partial(write, cards))
+        except _REFUSALS as error:
             if not _is_bad_value(error):
                 raise
             for index, item in cards.items():
                 try:
-                    await write({index: item})
-                except DBAPIError as error:
+                    await _patiently(partial(write, {index: item}))
+                except _REFUSALS as error:
                     if not _is_bad_value(error):
                         raise
                     outcomes[index] = rejected(Unstorable())
@@ -231,7 +233,26 @@ class Intake:
         await enqueue_many(session, jobs(card.workspace_id, [card]))
 
 
-def _is_bad_value(error: DBAPIError) -> bool:
+# What comes through SQLAlchemy, and what comes from the driver itself (COPY, the queue).
+_REFUSALS = (DBAPIError, asyncpg.PostgresError)
+
+
+async def _patiently(write: Callable[[], Awaitable[None]]) -> None:
+    """Whoever loses a deadlock has let go of its savepoint's locks, and tries again."""
+    for _ in range(DEADLOCK_ATTEMPTS - 1):
+        try:
+            return await write()
+        except _REFUSALS as error:
+            if _state(error) != asyncpg.DeadlockDetectedError.sqlstate:
+                raise
+    return await write()
+
+
+def _is_bad_value(error: DBAPIError | asyncpg.PostgresError) -> bool:
     """Whether the database refused a value (data exception, size limit), not the statement or the moment."""
-    state = str(getattr(error.orig, "sqlstate", None) or "")
-    return state.startswith("22") or state == asyncpg.ProgramLimitExceededError.sqlstate
+    return _state(error).startswith("22") or _state(error) == asyncpg.ProgramLimitExceededError.sqlstate
+
+
+def _state(error: DBAPIError | asyncpg.PostgresError) -> str:
+    origin = error.orig if isinstance(error, DBAPIError) else error
+    return str(getattr(origin, "sqlstate", None) or "")
