@@ -65,6 +65,16 @@ class Talk:
         assert message.role == "assistant"
         return message
 
+    async def rename(self, title: str | None) -> None:
+        async with self.services.database.unit() as session:
+            found = await queries.get_conversation(session, self.workspace, self.id, lock=True)
+            await queries.rename_conversation(session, found, title)
+
+    async def delete(self) -> None:
+        async with self.services.database.unit() as session:
+            found = await queries.get_conversation(session, self.workspace, self.id, lock=True)
+            await queries.delete_conversation(session, found)
+
     def process(self, **more: Any) -> Conversations:
         """Another process on the same database."""
         settings = self.services.settings.model_copy(update=more)
@@ -293,8 +303,7 @@ async def test_a_deleted_conversation_ends_its_turn_quietly(
     """D14."""
     run = await talk.take("Hi", model=STALL)
     await spoken(run, "You said:")
-    async with talk.services.database.unit() as session:
-        await queries.delete_conversation(session, talk.workspace, talk.id, None)
+    await talk.delete()
     assert failure(await heard(run)) == ("ended_elsewhere", "interrupted")
     async with asyncio.timeout(5):
         await fake.exchanges[0].ended.wait()
@@ -409,13 +418,9 @@ async def test_parallel_appends_each_have_their_place(talk: Talk) -> None:
 async def test_appends_and_deletion_do_not_lock_each_other_out(talk: Talk) -> None:
     """E2."""
 
-    async def delete() -> None:
-        async with talk.services.database.unit() as session:
-            await queries.delete_conversation(session, talk.workspace, talk.id, None)
-
     ends = await asyncio.gather(
         *(talk.turn(f"q{n}") for n in range(6)),
-        delete(),
+        talk.delete(),
         *(talk.turn(f"r{n}") for n in range(6)),
         return_exceptions=True,
     )
@@ -479,8 +484,7 @@ async def test_a_users_title_wins_the_race(talk: Talk) -> None:
     """N11."""
     run = await talk.take("When does the ferry leave?", model=STALL)
     started = await spoken(run, "You said:")
-    async with talk.services.database.unit() as session:
-        await queries.rename_conversation(session, talk.workspace, talk.id, "Mine", 1)
+    await talk.rename("Mine")
     await talk.conversations.stop(talk.workspace, started.message_id)
     await heard(run)
     assert await title_of(talk) == ("Mine", "user", 2)
@@ -488,8 +492,7 @@ async def test_a_users_title_wins_the_race(talk: Talk) -> None:
 
 async def test_a_title_that_was_taken_away_is_the_assistants_again(talk: Talk) -> None:
     await talk.turn("First thing")
-    async with talk.services.database.unit() as session:
-        await queries.rename_conversation(session, talk.workspace, talk.id, None, None)
+    await talk.rename(None)
     assert await title_of(talk) == (None, None, 2)
     await talk.turn("Second thing")
     assert await title_of(talk) == ("Second thing", "assistant", 2)

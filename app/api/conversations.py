@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.answer_shapes import TurnBody, TurnShape, ask_of, ids_of, turn_shape
 from app.api.deps import Chatter, Claimed, Reader, ReadSession, Wired, WriteSession
@@ -26,7 +27,7 @@ from app.chat.answer import Answer
 from app.chat.running import Run
 from app.chat.tables import Conversation, Message
 from app.chat.turn import Failed, Started, TurnEvent
-from app.core.errors import MindConeError
+from app.core.errors import MindConeError, VersionMismatch
 
 router = APIRouter(tags=["conversations"], route_class=LongRoute)
 
@@ -123,13 +124,10 @@ async def update_conversation(
     response: Response,
     if_match: IfMatch = None,
 ) -> ConversationShape:
-    """Give it a title, which nothing overrules; null takes the title away."""
+    """Give it a title, which nothing overrules; null leaves the title to the assistant again."""
+    found = await _locked(session, principal.workspace_id, conversation_id, if_match)
     if "title" in body.model_fields_set:
-        found = await queries.rename_conversation(
-            session, principal.workspace_id, conversation_id, body.title, expected_version(if_match)
-        )
-    else:
-        found = await queries.get_conversation(session, principal.workspace_id, conversation_id)
+        await queries.rename_conversation(session, found, body.title)
     response.headers["ETag"] = etag(found.version)
     return conversation_shape(found)
 
@@ -138,8 +136,9 @@ async def update_conversation(
 async def delete_conversation(
     principal: Chatter, session: WriteSession, conversation_id: uuid.UUID, if_match: IfMatch = None
 ) -> None:
-    """With all its branches and messages."""
-    await queries.delete_conversation(session, principal.workspace_id, conversation_id, expected_version(if_match))
+    """With all its branches and messages. A turn that runs is ended."""
+    found = await _locked(session, principal.workspace_id, conversation_id, if_match)
+    await queries.delete_conversation(session, found)
 
 
 @router.get("/conversations/{conversation_id}/tree")
@@ -231,6 +230,16 @@ async def follow_turn(
         else turn_events(run.follow())
     )
     return EventStream(request, placed(events, Place.parse(last_event_id)))
+
+
+async def _locked(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, if_match: str | None
+) -> Conversation:
+    """Raises ConversationNotFound, VersionMismatch."""
+    found = await queries.get_conversation(session, workspace_id, conversation_id, lock=True)
+    if expected_version(if_match, found.version) not in (None, found.version):
+        raise VersionMismatch(version=found.version)
+    return found
 
 
 async def _collected(run: Run[TurnEvent]) -> TurnShape:

@@ -14,20 +14,26 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.chat.tables import Branch, Conversation, Message
 from app.core.clock import now
-from app.core.errors import NotFound, VersionMismatch
+from app.core.errors import NotFound
 from app.core.ids import new_id
 
 
 class ConversationNotFound(NotFound):
     """There is no such conversation here."""
 
+    code = "conversation_not_found"
+
 
 class BranchNotFound(NotFound):
     """There is no such branch in this conversation."""
 
+    code = "branch_not_found"
+
 
 class MessageNotFound(NotFound):
     """There is no such message here."""
+
+    code = "message_not_found"
 
 
 # ------------------------------------------------------------------------------- conversations
@@ -77,35 +83,18 @@ async def list_conversations(
     return (await session.scalars(wanted)).all()
 
 
-async def rename_conversation(
-    session: AsyncSession,
-    workspace_id: uuid.UUID,
-    conversation_id: uuid.UUID,
-    title: str | None,
-    expected_version: int | None,
-) -> Conversation:
-    """A user's title, which nothing overrules; None leaves it to the assistant again.
-
-    Raises ConversationNotFound, VersionMismatch.
-    """
-    conversation = await get_conversation(session, workspace_id, conversation_id, lock=True)
-    if expected_version is not None and conversation.version != expected_version:
-        raise VersionMismatch(version=conversation.version)
+async def rename_conversation(session: AsyncSession, conversation: Conversation, title: str | None) -> None:
+    """A user's title, which nothing overrules; None leaves it to the assistant again. It must be locked."""
     conversation.title = title
     conversation.title_by = "user" if title else None
     conversation.version += 1
     await session.flush()
-    return conversation
 
 
-async def delete_conversation(
-    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, expected_version: int | None
-) -> None:
-    """With all its branches and messages. Raises ConversationNotFound, VersionMismatch."""
-    conversation = await get_conversation(session, workspace_id, conversation_id, lock=True)
-    if expected_version is not None and conversation.version != expected_version:
-        raise VersionMismatch(version=conversation.version)
+async def delete_conversation(session: AsyncSession, conversation: Conversation) -> None:
+    """With all its branches and messages. It must be locked."""
     await session.delete(conversation)
+    await session.flush()
 
 
 async def set_first_title(
