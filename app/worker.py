@@ -12,12 +12,14 @@ import signal
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.chat import queries as chat
+from app.core.clock import now
 from app.core.errors import NotFound
 from app.core.log import get
 from app.index import folding, vector_index
@@ -27,6 +29,7 @@ from app.ingestion.submit import INGEST
 from app.jobs.job import Handler, JobContext
 from app.jobs.run import run_until_idle, run_worker
 from app.jobs.schedule import Periodic
+from app.people import queries as people
 from app.settings import Settings
 from app.transfer import queries as transfer
 from app.transfer.importing import FileReport
@@ -37,6 +40,8 @@ log = get(__name__)
 IMPORT = "import"
 UPLOADS = "uploads"
 UNTIL_IDLE_SECONDS = 6 * 3600.0
+REQUESTS_KEPT = timedelta(hours=24)
+UPLOADS_KEPT = timedelta(days=7)
 
 
 class UploadMissing(NotFound):
@@ -83,6 +88,8 @@ def periodics(services: Services) -> list[Periodic]:
         Periodic("index.vectors", 30.0, partial(build_vector_index, services)),
         Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
         Periodic("cards.trash", 3600.0, partial(empty_trash, services)),
+        Periodic("requests.forget", 3600.0, partial(forget_requests, services)),
+        Periodic("uploads.sweep", 3600.0, partial(sweep_uploads, services)),
     ]
 
 
@@ -117,6 +124,24 @@ async def empty_trash(services: Services) -> None:
         removed = await ingestion.remove_trash(session, services.settings.trash_days)
     if removed:
         log.info("trash_emptied", cards=removed)
+
+
+async def forget_requests(services: Services) -> None:
+    """Answers to repeated requests are kept for a day."""
+    async with services.database.unit() as session:
+        await people.delete_records_before(session, now() - REQUESTS_KEPT)
+
+
+async def sweep_uploads(services: Services) -> None:
+    """Uploads whose request was killed before its job was committed, or whose import has long failed."""
+    await asyncio.to_thread(_remove_older, services.settings.data_dir / UPLOADS, now() - UPLOADS_KEPT)
+
+
+def _remove_older(folder: Path, moment: datetime) -> None:
+    for upload in folder.iterdir() if folder.is_dir() else ():
+        if datetime.fromtimestamp(upload.stat().st_mtime, UTC) < moment:
+            shutil.rmtree(upload, ignore_errors=True)
+            log.info("upload_removed", upload=upload.name)
 
 
 async def work_until_idle(services: Services) -> None:

@@ -28,8 +28,21 @@ class CardText:
     content: str
 
 
+async def lock_cards(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
+    """Hold these cards until commit, taken in id order as everyone takes them: an UPDATE of several rows takes
+    them in any order, and two of those can wait for each other.
+    """
+    await session.execute(
+        select(Card.id)
+        .where(Card.workspace_id == workspace_id, Card.id.in_(card_ids))
+        .order_by(Card.id)
+        .with_for_update()
+    )
+
+
 async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task]) -> list[CardText]:
     """Mark cards as being worked on and give their texts; those that are gone, done or changed are left out."""
+    await lock_cards(session, workspace_id, [task.card_id for task in tasks])
     rows = await session.execute(
         update(Card)
         .where(
@@ -51,6 +64,7 @@ async def set_step(
     session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID], step: str, progress: float
 ) -> None:
     """Say how far these cards are, 0…1."""
+    await lock_cards(session, workspace_id, card_ids)
     await session.execute(
         update(Card)
         .where(Card.workspace_id == workspace_id, Card.id.in_(card_ids), Card.state == "working")
@@ -103,6 +117,7 @@ async def set_failed(
 async def _set_outcome(
     session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task], state: str, code: str, detail: str
 ) -> None:
+    await lock_cards(session, workspace_id, [task.card_id for task in tasks])
     await session.execute(
         update(Card)
         .where(
