@@ -133,6 +133,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         pipeline = Pipeline(database, embedder, segmenter, settings)
         retriever = Retriever(database, embedder, segmenter, settings)
         answering = Answering(retriever, providers, settings)
+        await answering.open()
         conversations = Conversations(database, answering, providers, settings)
         stack.push_async_callback(conversations.close)
         unqueued = Intake(settings.card_max_bytes, queued=False)

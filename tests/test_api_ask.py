@@ -306,7 +306,22 @@ async def test_a_client_that_does_not_wait_for_the_whole_answer(
         return 'mindcone_http_requests_total{method="POST",route="ask",status="499"} 1.0' in counted
 
     await until(is_counted)
-    assert 'status="500"' not in (await remote.get("/metrics")).text
+    counted = (await remote.get("/metrics")).text
+    assert 'status="500"' not in counted
+    assert "mindcone_answers_total{" not in counted
+
+
+async def test_answers_are_counted(client: httpx.AsyncClient) -> None:
+    await client.post(f"{API}/ask", json={"query": "Hi"})
+    await all_told(client, "POST", "/ask", json={"query": "Hi", "model": "fault:length", "stream": True})
+    conversation = (await client.post(f"{API}/conversations")).json()["id"]
+    await client.post(f"{API}/conversations/{conversation}/turns", json={"content": "Hi"})
+    await client.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": "Hi"}]})
+    counted = (await client.get("/metrics")).text
+    assert 'mindcone_answers_total{level="chat",stop_reason="stop"} 3.0' in counted
+    assert 'mindcone_answers_total{level="chat",stop_reason="length"} 1.0' in counted
+    assert 'mindcone_answer_seconds_count{level="chat",step="first_token"} 4.0' in counted
+    assert 'mindcone_answer_tokens_total{direction="output"}' in counted
 
 
 async def test_others_are_answered_while_a_model_thinks(

@@ -313,12 +313,16 @@ async def test_a_deleted_conversation_ends_its_turn_quietly(
 
 
 async def test_a_database_that_is_away_for_a_moment_loses_nothing(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, away = queries.finish_message, [DatabaseUnavailable(), PoolExhausted()]
+    real, away, lost = queries.finish_message, [DatabaseUnavailable(), PoolExhausted()], [DatabaseUnavailable()]
 
     async def once_away(*args: Any) -> bool:
         if away:
             raise away.pop()
-        return await real(*args)
+        is_stored = await real(*args)
+        if lost:
+            await args[0].commit()
+            raise lost.pop()
+        return is_stored
 
     monkeypatch.setattr(queries, "finish_message", once_away)
     monkeypatch.setattr(turn, "_OFFER_AGAIN_SECONDS", (0.01, 0.01, 0.01))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from fastapi import APIRouter, Request
@@ -13,9 +14,8 @@ from app.api.gone import unless_gone
 from app.api.idempotency import LongRoute
 from app.api.search import check_query
 from app.api.sse import EventStream
-from app.chat.answer import Answer, Answering, Ask
+from app.chat.answer import Answer, AnswerEvent
 from app.core.errors import MindConeError
-from app.people.keys import Principal
 
 router = APIRouter(tags=["answers"], route_class=LongRoute)
 
@@ -32,14 +32,15 @@ async def ask(
     check_query(body.query, services.settings.query_max_bytes)
     asked = ask_of(body, body.query)
     services.providers.get_provider(asked.provider)
+    events = request.app.state.metrics.counting(services.answering.stream(principal.workspace_id, asked))
     if body.stream:
-        return EventStream(request, ask_events(services.answering.stream(principal.workspace_id, asked)))
-    return answer_shape(await unless_gone(request, collect(services.answering, principal, asked)))
+        return EventStream(request, ask_events(events))
+    return answer_shape(await unless_gone(request, collect(events)))
 
 
-async def collect(answering: Answering, principal: Principal, asked: Ask) -> Answer:
+async def collect(events: AsyncGenerator[AnswerEvent]) -> Answer:
     """The last event of an answer's stream."""
-    async with aclosing(answering.stream(principal.workspace_id, asked)) as events:
+    async with aclosing(events):
         async for event in events:
             if isinstance(event, Answer):
                 return event

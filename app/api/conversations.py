@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from datetime import datetime
 from typing import Annotated, Any
@@ -24,7 +24,6 @@ from app.api.text_types import Line, Shape
 from app.api.turn_stream import Place, placed, turn_events, watched_events
 from app.chat import queries
 from app.chat.answer import Answer
-from app.chat.running import Run
 from app.chat.tables import Conversation, Message
 from app.chat.turn import Failed, Started, TurnEvent
 from app.core.errors import MindConeError, VersionMismatch
@@ -200,10 +199,11 @@ async def create_turn(
     run = await services.conversations.take_turn(
         principal.workspace_id, conversation_id, body.branch_id, ask_of(body, body.content)
     )
+    events = request.app.state.metrics.counting(run.follow())
     if body.stream:
-        return EventStream(request, placed(turn_events(run.follow()), Place.parse(None)))
+        return EventStream(request, placed(turn_events(events), Place.parse(None)))
     # Who repeats the request with its key wants the answer to the first one.
-    return await (unless_gone(request, _collected(run)) if claim is None else _collected(run))
+    return await (unless_gone(request, _collected(events)) if claim is None else _collected(events))
 
 
 @router.post("/turns/{message_id}/stop", status_code=202)
@@ -242,10 +242,10 @@ async def _locked(
     return found
 
 
-async def _collected(run: Run[TurnEvent]) -> TurnShape:
+async def _collected(events: AsyncGenerator[TurnEvent]) -> TurnShape:
     """Raises what the turn failed of, with the ids of its messages: they are stored all the same."""
     started: Started | None = None
-    async with aclosing(run.follow()) as events:
+    async with aclosing(events):
         async for event in events:
             if isinstance(event, Started):
                 started = event

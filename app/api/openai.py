@@ -102,12 +102,12 @@ async def create_chat_completion(
     """Answer the last user message from the notes; the messages before it are the conversation."""
     asked = ask_of(body)
     check_query(asked.query, services.settings.query_max_bytes)
+    events = request.app.state.metrics.counting(services.answering.stream(principal.workspace_id, asked))
     if body.stream:
-        events = services.answering.stream(principal.workspace_id, asked)
         # Until the model speaks an error can have its status; after that it can only be an event.
         first = await unless_gone(request, _first(events))
         return EventStream(request, _chunks(first, events, body), wire=_WIRE)
-    answer = await unless_gone(request, collect(services.answering, principal, asked))
+    answer = await unless_gone(request, collect(events))
     return {
         **_head("chat.completion", body),
         "choices": [

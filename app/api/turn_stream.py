@@ -19,8 +19,8 @@ from app.chat.tables import Message
 from app.chat.turn import INTERRUPTIONS, Failed, Started, TurnEvent
 from app.providers.ports import StopReason
 
-_STAGES: Final = ("", "started", "route", "hits", "token", "citation", "end")
-_TOKEN: Final = _STAGES.index("token")
+_STAGES: Final = {"started": 1, "route": 2, "hits": 3, "token": 4, "citation": 5, "finished": 6, "failed": 6}
+_TOKEN: Final = _STAGES["token"]
 _PLACE = re.compile(r"([0-6])\.(\d{1,9})")
 # Why a broken-off answer ended, where only the code is known any more.
 _DETAILS: Final = {kind.code: (kind.__doc__ or "").strip() for kind in INTERRUPTIONS} | {
@@ -50,8 +50,7 @@ async def placed(events: AsyncGenerator[Event], after: Place) -> AsyncGenerator[
     chars = citations = 0
     async with aclosing(events):
         async for event in events:
-            stage = _STAGES.index(event.event) if event.event in _STAGES else len(_STAGES) - 1
-            part = 0
+            stage, part = _STAGES[event.event], 0
             if stage == _TOKEN:
                 chars += len(event.data["text"])
                 part = chars

@@ -91,6 +91,11 @@ class Answering:
         self._providers = providers
         self._settings = settings
 
+    async def open(self) -> None:
+        """Read the vocabulary of the model that is usually asked, which would hold up others later."""
+        provider = self._providers.get_provider()
+        await asyncio.to_thread(_read_vocabulary, provider.name, provider.default_model)
+
     async def stream(
         self, workspace_id: uuid.UUID, ask: Ask, draft: Draft | None = None
     ) -> AsyncGenerator[AnswerEvent]:
@@ -153,6 +158,10 @@ class Answering:
                 "total": _ms(started, done),
             },
         )
+
+
+def _read_vocabulary(provider: str, model: str) -> None:
+    counter_for(provider, model).count("a")
 
 
 def _lay_out(ask: Ask, evidence: Evidence, provider: ChatProvider, model: str, budget: int) -> Prompt:

@@ -287,10 +287,15 @@ async def save_beat(
 async def finish_message(
     session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID, values: dict[str, Any]
 ) -> bool:
-    """Give a streaming answer its end. Says whether it was still streaming: an end is final."""
+    """Give a streaming answer its end. Says whether it has that end now: the first one is final, but may be given
+    twice, by whoever did not hear that it was stored.
+    """
+    is_open = Message.status == "streaming"
+    if values["status"] == "complete":
+        is_open |= (Message.status == "complete") & (Message.content == values["content"])
     saved = await session.execute(
         update(Message)
-        .where(Message.workspace_id == workspace_id, Message.id == message_id, Message.status == "streaming")
+        .where(Message.workspace_id == workspace_id, Message.id == message_id, is_open)
         .values(**values, finished_at=now())
         .returning(Message.id)
         .execution_options(synchronize_session=False)

@@ -9,7 +9,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from app.core.errors import MindConeError, ShuttingDown
 from app.core.log import get
@@ -17,6 +17,7 @@ from app.core.log import get
 log = get(__name__)
 
 Event = TypeVar("Event")
+Result = TypeVar("Result")
 
 KEEP_SECONDS = 60.0
 CLOSE_SECONDS = 10.0
@@ -67,19 +68,19 @@ class Run(Generic[Event]):
         self._news = asyncio.Event()
 
 
-class Work(Protocol[Event]):
+class Work(Protocol[Event, Result]):
     """What a run does. Only `speak` can be stopped, by cancelling it."""
 
-    async def speak(self, run: Run[Event]) -> Event:
-        """Say events, and give the last one without saying it."""
+    async def speak(self, run: Run[Event]) -> Result:
+        """Say events as they come, and give the result without saying it."""
         ...
 
     async def beat(self, run: Run[Event]) -> None:
         """Called every so often while `speak` is at work."""
         ...
 
-    async def settle(self, run: Run[Event], outcome: Event | BaseException) -> Event:
-        """Store what came of `speak`: its last event, its failure, or what it was stopped by. Gives what is said."""
+    async def settle(self, run: Run[Event], outcome: Result | BaseException) -> Event:
+        """Store what came of `speak`: its result, its failure, or what it was stopped by. Gives the last event."""
         ...
 
 
@@ -89,7 +90,7 @@ class Runs(Generic[Event]):
     def __init__(self, beat_seconds: float) -> None:
         self._beat_seconds = beat_seconds
         self._runs: dict[uuid.UUID, Run[Event]] = {}
-        self._speaking: dict[uuid.UUID, asyncio.Task[Event]] = {}
+        self._speaking: dict[uuid.UUID, asyncio.Task[Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closing = False
 
@@ -98,12 +99,12 @@ class Runs(Generic[Event]):
         if self._is_closing:
             raise ShuttingDown
 
-    def start(self, key: uuid.UUID, work: Work[Event]) -> Run[Event]:
+    def start(self, key: uuid.UUID, work: Work[Event, Result]) -> Run[Event]:
         """Do the work in the background."""
         run: Run[Event] = Run()
-        self._runs[key] = run
-        self._speaking[key] = asyncio.create_task(work.speak(run), name=f"turn-{key}")
-        task = asyncio.create_task(self._accompany(key, run, work))
+        speaking = asyncio.create_task(work.speak(run), name=f"turn-{key}")
+        self._runs[key], self._speaking[key] = run, speaking
+        task = asyncio.create_task(self._accompany(key, run, work, speaking))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         if self._is_closing:
@@ -130,8 +131,9 @@ class Runs(Generic[Event]):
             if late:
                 log.error("turns_left_behind", count=len(late))
 
-    async def _accompany(self, key: uuid.UUID, run: Run[Event], work: Work[Event]) -> None:
-        speaking = self._speaking[key]
+    async def _accompany(
+        self, key: uuid.UUID, run: Run[Event], work: Work[Event, Result], speaking: asyncio.Task[Result]
+    ) -> None:
         try:
             while not (await asyncio.wait({speaking}, timeout=self._beat_seconds))[0]:
                 await work.beat(run)
@@ -145,7 +147,7 @@ class Runs(Generic[Event]):
             asyncio.get_running_loop().call_later(KEEP_SECONDS, self._runs.pop, key, None)
 
 
-def _outcome(speaking: asyncio.Task[Event], stopped_by: MindConeError | None) -> Event | BaseException:
+def _outcome(speaking: asyncio.Task[Result], stopped_by: MindConeError | None) -> Result | BaseException:
     if speaking.cancelled():
         return stopped_by or ShuttingDown()
     error = speaking.exception()

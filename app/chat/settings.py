@@ -12,5 +12,5 @@ class AnswerSettings(BaseModel):
     turn_detached_seconds: float = Field(
         60.0, ge=0, description="How long a turn that nobody listens to goes on before it is interrupted"
     )
-    turn_beat_seconds: float = Field(1.0, gt=0, description="How often a running answer is saved")
-    turn_stale_seconds: float = Field(30.0, gt=0, description="Silence after which a running answer counts as dead")
+    turn_beat_seconds: float = Field(1.0, gt=0, le=5, description="How often a running answer is saved")
+    turn_stale_seconds: float = Field(30.0, ge=10, description="Silence after which a running answer counts as dead")

@@ -99,7 +99,7 @@ class TurnWork:
     stop: Callable[[MindConeError], None]
     draft: Draft = field(default_factory=Draft)
 
-    async def speak(self, run: Run[TurnEvent]) -> TurnEvent:
+    async def speak(self, run: Run[TurnEvent]) -> Answer:
         run.say(self.started)
         async with self.database.read() as session:
             rows = await queries.list_history(
@@ -131,32 +131,32 @@ class TurnWork:
         elif min(run.alone_seconds, wanted.unwatched_seconds) > self.detached_seconds:
             self.stop(NobodyListening())
 
-    async def settle(self, run: Run[TurnEvent], outcome: TurnEvent | BaseException) -> TurnEvent:
+    async def settle(self, run: Run[TurnEvent], outcome: Answer | BaseException) -> TurnEvent:
+        message_id = str(self.started.message_id)
+        last: Answer | Failed
         if isinstance(outcome, Answer):
-            last: TurnEvent = outcome
-            values = _ended(outcome)
+            last, values = outcome, _ended(outcome)
         else:
-            last = failed = Failed(self._named(outcome))
+            if not isinstance(outcome, MindConeError):
+                log.error("turn_failed", message_id=message_id, exc_info=outcome)
+            last = Failed(outcome if isinstance(outcome, MindConeError) else MindConeError())
             if rest := self.draft.citer.close():
                 run.say(Token(rest))
-            values = _broken_off(self.draft, failed)
+            values = _broken_off(self.draft, last)
         try:
             is_stored = await self._store(values)
         except Exception as error:
             # The placeholder stays `streaming`, and is called interrupted when it has been silent for a while.
-            log.error("turn_not_stored", message_id=str(self.started.message_id), kind=type(error).__name__)
+            log.error("turn_not_stored", message_id=message_id, kind=type(error).__name__)
             return Failed(NotStored())
-        return last if is_stored else Failed(EndedElsewhere())
-
-    def _named(self, error: object) -> MindConeError:
-        if isinstance(error, MindConeError):
-            return error
-        log.error(
-            "turn_failed",
-            message_id=str(self.started.message_id),
-            exc_info=error if isinstance(error, BaseException) else None,
+        log.info(
+            "turn_ended",
+            message_id=message_id,
+            status=values["status"],
+            code=values["error_code"],
+            stored=is_stored,
         )
-        return MindConeError()
+        return last if is_stored else Failed(EndedElsewhere())
 
     async def _store(self, values: dict[str, Any]) -> bool:
         title = await self._title()
