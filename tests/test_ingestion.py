@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -370,3 +371,31 @@ async def test_windows_are_found_by_the_hash_of_what_was_embedded(plain: Library
     stored = {row[0] for row in await plain.rows("SELECT text_hash FROM windows WHERE workspace_id = :w")}
     assert stored == {text_hash(one) for one in scattered.embedded}
     assert scattered.embedded == [window.text for window in windows("Note", TWELVE)]
+
+
+async def test_a_note_is_kept_when_it_cannot_be_embedded_and_says_so(database: Database, segmenter: Segmenter) -> None:
+    """N8"""
+
+    class Away(Scattered):
+        async def passages(self, texts: Sequence[str]) -> Embeddings:
+            raise ProviderDown
+
+    library = await Library(database, Away(), segmenter).open()
+    card = await library.add("Insight", "worth keeping")
+    with pytest.raises(ProviderDown):
+        await library.learn()
+    state = "SELECT state, error_code, content FROM cards WHERE id = :card"
+    assert await library.rows(state, card=card) == [("queued", "provider_down", "worth keeping")]
+    library.pipeline = Library(database, Scattered(), segmenter).pipeline
+    await library.learn()
+    assert await library.rows(state, card=card) == [("ready", None, "worth keeping")]
+
+
+async def test_chunks_are_numbered_in_the_order_of_the_text(plain: Library) -> None:
+    """E19"""
+    await plain.add("Long", "\n\n".join(f"## Part {n}\n\n" + f"Sentence {n} goes on. " * 60 for n in range(12)))
+    await plain.learn()
+    starts = await plain.rows('SELECT start, "end" FROM chunks WHERE workspace_id = :w ORDER BY ordinal')
+    assert len(starts) > 5
+    assert starts == sorted(starts)
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(starts))
