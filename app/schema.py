@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 
+from app.cards import tables as cards
+from app.chat import tables as chat
 from app.db.base import Base
+from app.index import lexical_tables as lexical
+from app.index import tables as index
+from app.jobs import tables as jobs
+from app.people import tables as people
+from app.transfer import tables as transfer
+
+ROOMS = (people, cards, index, lexical, jobs, transfer, chat)
+"""Whose tables there are; importing them is what declares them."""
 
 metadata = Base.metadata
 

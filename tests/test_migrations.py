@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import asyncpg
 import pytest
@@ -43,7 +44,7 @@ async def test_two_processes_migrate_an_empty_database_together(server_dsn: str)
     await connection.execute("CREATE DATABASE migrated_together")
     dsn = with_database(server_dsn, "migrated_together")
     code = "import sys; from app.db import migrate; migrate.upgrade(sys.argv[1])"
-    processes = [await asyncio.create_subprocess_exec("python", "-c", code, dsn) for _ in range(2)]
+    processes = [await asyncio.create_subprocess_exec(sys.executable, "-c", code, dsn) for _ in range(2)]
     assert [await process.wait() for process in processes] == [0, 0]
     assert (await migrate.status(dsn)).pending == ()
     await connection.execute("DROP DATABASE migrated_together WITH (FORCE)")

@@ -8,7 +8,7 @@ these tables must be ONE statement, so that it sees one snapshot.
 
 No foreign keys, on purpose: one per block would check and share-lock the same parent row thousands of
 times per fold, and a tombstone is written while its parent is being deleted. What ties these rows to
-their chunks are the triggers of `lexical_triggers.sql`; `lexical_stats` counts whether they agree.
+their chunks are the triggers of `migrations/sql/0001_lexical.sql`; `lexical_stats` counts whether they agree.
 
 Knows nothing of text or scores; the layout of the bytes is `postings`'.
 """
@@ -16,7 +16,6 @@ Knows nothing of text or scores; the layout of the bytes is `postings`'.
 from __future__ import annotations
 
 import uuid
-from importlib import resources
 
 from sqlalchemy import BigInteger, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
@@ -74,9 +73,3 @@ class LexTombstone(Base):
     doc: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     words: Mapped[int]
     grams: Mapped[int]
-
-
-def lexical_ddl() -> list[str]:
-    """The statements that the migration runs after it has made the tables above, `chunks` and `workspaces`."""
-    script = (resources.files("app.index") / "lexical_triggers.sql").read_text(encoding="utf-8")
-    return [statement.strip() for statement in script.split("-- next\n") if statement.strip()]

@@ -1,4 +1,4 @@
-"""The table of jobs that people see. The queue's own tables belong to pgqueuer (`sql/queue.sql`)."""
+"""The table of jobs that people see. The queue's own tables belong to pgqueuer (`migrations/sql/0001_queue.sql`)."""
 
 from __future__ import annotations
 

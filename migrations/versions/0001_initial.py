@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import sqlalchemy as sa
 from alembic import op
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy.dialects import postgresql
 
-from app.index.lexical_tables import lexical_ddl
-from app.jobs.schema_sql import install_statements, uninstall_statements
-
 revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
+
+SQL = Path(__file__).resolve().parents[1] / "sql"
+
+
+def script(name: str) -> list[str]:
+    """Statements of `migrations/sql/<name>.sql`, which are divided by `-- next`."""
+    parts = (SQL / f"{name}.sql").read_text(encoding="utf-8").split("-- next\n")
+    return [part.strip() for part in parts if re.sub(r"--.*", "", part).strip()]
 
 
 def upgrade() -> None:
@@ -454,13 +462,16 @@ def upgrade() -> None:
     op.create_index("ix_windows_text_hash", "windows", ["workspace_id", "space_id", "text_hash"], unique=False)
     # Vectors are incompressible and read with every row: never out of line.
     op.execute("ALTER TABLE windows ALTER COLUMN dense SET STORAGE PLAIN")
-    for statement in [*lexical_ddl(), *install_statements()]:
-        op.execute(statement)
+    for name in ("0001_lexical", "0001_queue"):
+        for statement in script(name):
+            op.execute(statement)
 
 
 def downgrade() -> None:
-    for statement in uninstall_statements():
-        op.execute(statement)
+    for table in ("pgqueuer", "pgqueuer_log", "pgqueuer_schedules", "pgqueuer_statistics"):
+        op.execute(f"DROP TABLE mindcone_{table}")
+    op.execute("DROP FUNCTION mindcone_fn_pgqueuer_changed()")
+    op.execute("DROP TYPE mindcone_pgqueuer_status")
     op.drop_index("ix_windows_text_hash", table_name="windows")
     op.drop_table("windows")
     op.drop_index("uq_messages_ordinal", table_name="messages")
