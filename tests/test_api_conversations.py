@@ -449,6 +449,56 @@ async def test_a_stop_while_a_client_listens(listener: Listener) -> None:
     assert (stored["content"], stored["status"], stored["error_code"]) == ("You said:", "interrupted", "stopped")
 
 
+async def test_a_broken_off_answer_keeps_its_citations(
+    listener: Listener, services: Services, fake: FakeProvider
+) -> None:
+    card = await create(listener.client, title="Ferry", content="The ferry leaves at nine in the morning.")
+    await ingest_all(services)
+    fake.answer = lambda body: "The ferry leaves at nine in the morning. [1] Or at ten [9]. And so on and on."
+    await listener.begin(
+        "The ferry leaves at nine in the morning. [1] Or at ten. And",
+        content="When does the ferry leave?",
+        model="fault:stall,after=16",
+    )
+    await listener.stop()
+    assert [event.event for event in await listener.again()] == ["failed"]
+    stored = await listener.stored()
+    assert stored["status"] == "interrupted"
+    assert stored["content"] == "The ferry leaves at nine in the morning. [1] Or at ten. And"
+    (citation,) = stored["citations"]
+    assert (citation["id"], citation["quote"]) == (card["id"], "The ferry leaves at nine in the morning.")
+    assert stored["ledger"]["removed_citations"] == 1
+    assert stored["route"]["level"] == "search"
+
+
+class TestDetached:
+    @pytest.fixture
+    def settings(self, tmp_path: Path, fake: FakeProvider) -> Settings:
+        return with_model(tmp_path, fake, turn_detached_seconds=0.3)
+
+    async def test_a_client_that_does_not_come_back(self, listener: Listener, fake: FakeProvider) -> None:
+        """K2, K4: whether it listened to a stream or waited for the whole answer."""
+
+        async def is_over() -> bool:
+            return bool((await listener.stored())["error_code"] == "nobody_listening")
+
+        await listener.begin("You said:", model=STALL)
+        await until(is_over)
+        listener.conversation_id = (await begin(listener.client))["id"]
+        with pytest.raises(httpx.ReadTimeout):
+            await listener.client.post(
+                f"{API}/conversations/{listener.conversation_id}/turns",
+                json={"content": "Hi", "model": STALL},
+                timeout=0.6,
+            )
+        await until(is_over)
+        stored = await listener.stored()
+        assert (stored["content"], stored["status"]) == ("You said:", "interrupted")
+        for exchange in fake.exchanges:
+            await exchange.ended.wait()
+        assert [exchange.outcome for exchange in fake.exchanges] == ["client_gone"] * 2
+
+
 async def test_a_client_comes_back_to_another_process(listener: Listener, services: Services) -> None:
     await listener.begin("You said:", model=STALL)
     async with await other_process(services) as elsewhere:

@@ -167,6 +167,32 @@ def test_the_first_source_is_shortened_when_the_window_is_tiny() -> None:
     assert prompt.ledger.buckets["retrieved_cards"]["cut"][0]["reason"] == "shortened"
 
 
+def test_text_that_counts_for_more_when_it_is_joined() -> None:
+    class Joined:
+        """A vocabulary that likes no two sources in one text."""
+
+        def count(self, text: str) -> int:
+            return len(text) // 4 + 300 * max(0, text.count("<source id") - 1)
+
+        def truncate(self, text: str, max_tokens: int) -> str:
+            return text[: 4 * max_tokens]
+
+    prompt = lay_out(
+        "Where?",
+        [source(n, "short", f"T{n}") for n in range(1, 5)],
+        (),
+        budget_tokens=700,
+        counter=Joined(),
+        grounded=True,
+    )
+    assert list(prompt.citable) == ["1", "2"]
+    assert tokens(prompt, Joined()) == prompt.ledger.total_tokens <= 700
+    cards = prompt.ledger.buckets["retrieved_cards"]
+    assert [row["item"] for row in cards["packed"]] == ["T1", "T2"]
+    assert [(row["item"], row["reason"]) for row in cards["cut"]] == [("T4", "recount"), ("T3", "recount")]
+    assert cards["tokens"] == sum(row["tokens"] for row in cards["packed"])
+
+
 def test_endless_history_takes_no_time() -> None:
     history = tuple(Turn("user", "word " * 200_000) for _ in range(50))
     started = time.perf_counter()

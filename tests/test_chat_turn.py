@@ -236,6 +236,15 @@ async def test_a_stop_ends_it_at_once(talk: Talk, fake: FakeProvider) -> None:
     assert fake.exchanges[0].outcome == "client_gone"
 
 
+async def test_what_was_held_back_is_told_and_kept(talk: Talk) -> None:
+    run = await talk.take("Hi[1 more", model="fault:stall,after=4")
+    started = await spoken(run, "You said: Hi")
+    await talk.conversations.stop(talk.workspace, started.message_id)
+    events = await heard(run)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == "You said: Hi[1"
+    assert (await talk.answer()).content == "You said: Hi[1"
+
+
 async def test_a_stop_after_the_end_changes_nothing(talk: Talk) -> None:
     started = (await talk.turn("Hi"))[0]
     assert isinstance(started, Started)
