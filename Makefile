@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 STAMP_DEV := $(VENV)/.installed-dev
-PYTEST := $(BIN)/python -m pytest
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: help install dev run demo test test-slow lint types imports migrations check lock clean
 
@@ -26,7 +26,7 @@ test: $(STAMP_DEV) ## The test suite, on a real embedded PostgreSQL
 	$(PYTEST) -m "not slow"
 
 test-slow: $(STAMP_DEV) ## The long suites: kill loops, 100k chunks, BGE-M3
-	$(PYTEST) -m slow
+	$(BIN)/python -m pytest -m slow
 
 lint: $(STAMP_DEV) ## ruff, format included
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import asyncpg
+import hypothesis
 import pytest
 from filelock import FileLock
 
@@ -17,6 +18,10 @@ from app.db import migrate
 from app.db.embedded import EmbeddedPostgres
 from app.db.session import Database
 from app.db.settings import DatabaseSettings
+
+# The same examples in every run: what is green here is green there.
+hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("steady")
 
 TEMPLATE = "mindcone_template"
 SHARED = Path(__file__).resolve().parents[2] / "shared"

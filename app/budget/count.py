@@ -105,7 +105,7 @@ class ScriptEstimate:
         for pattern, each, per_char in _COSTS:
             found = pattern.findall(text)
             total += each * len(found) + (per_char * sum(map(len, found)) if per_char else 0.0)
-        return math.ceil(total * _MARGIN)
+        return max(math.ceil(total * _MARGIN), 1 if text else 0)
 
     def truncate(self, text: str, max_tokens: int) -> str:
         return _prefix_within(text, max_tokens, self.count)
