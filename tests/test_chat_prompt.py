@@ -141,6 +141,13 @@ def test_the_newest_pairs_are_kept_whole() -> None:
     assert len(laid_out(history=history, budget=1500, grounded=False).messages) > len(prompt.messages)
 
 
+def test_markers_of_past_answers_are_gone() -> None:
+    history = (Turn("user", "Why [1]?"), Turn("assistant", "Because [1, 2] of `a[1]`【3】."))
+    prompt = laid_out(history=history)
+    assert [message.content for message in prompt.messages[1:-1]] == ["Why [1]?", "Because of `a[1]`."]
+    assert prompt.ledger.total_tokens == tokens(prompt, COUNTERS["custom"])
+
+
 def test_an_answer_that_comes_first_is_kept() -> None:
     prompt = laid_out(history=(Turn("assistant", "Welcome!"), Turn("user", "Hi"), Turn("user", "?")))
     assert [message.content for message in prompt.messages[1:-1]] == ["Welcome!", "Hi", "?"]

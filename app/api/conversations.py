@@ -17,7 +17,7 @@ from app.api.deps import Chatter, Claimed, Reader, ReadSession, Wired, WriteSess
 from app.api.etag import IfMatch, etag, expected_version
 from app.api.gone import unless_gone
 from app.api.idempotency import LongRoute
-from app.api.pages import Cursor, Limit, Page, decode_number, decode_position, encode, encode_position
+from app.api.pages import Cursor, Limit, Page, cut, decode_number, decode_position, encode, encode_position
 from app.api.search import check_query
 from app.api.sse import EventStream
 from app.api.text_types import Line, Shape
@@ -96,11 +96,10 @@ async def list_conversations(
     principal: Reader, session: ReadSession, limit: Limit = 50, cursor: Cursor = None
 ) -> Page[ConversationShape]:
     """Most recently used first."""
-    found = await queries.list_conversations(session, principal.workspace_id, decode_position(cursor), limit + 1)
-    more = len(found) > limit
-    last = found[limit - 1] if more else None
+    rows = await queries.list_conversations(session, principal.workspace_id, decode_position(cursor), limit + 1)
+    page, last = cut(rows, limit)
     return Page[ConversationShape](
-        items=[conversation_shape(one) for one in found[:limit]],
+        items=[conversation_shape(row) for row in page],
         next_cursor=encode_position((last.updated_at, last.id)) if last else None,
     )
 
@@ -173,11 +172,10 @@ async def list_messages(
 ) -> Page[MessageShape]:
     """Messages of a branch in their order."""
     after = decode_number(cursor) or 0
-    found = await queries.list_messages(session, principal.workspace_id, conversation_id, branch_id, after, limit + 1)
-    more = len(found) > limit
+    rows = await queries.list_messages(session, principal.workspace_id, conversation_id, branch_id, after, limit + 1)
+    page, last = cut(rows, limit)
     return Page[MessageShape](
-        items=[message_shape(one) for one in found[:limit]],
-        next_cursor=encode(found[limit - 1].ordinal) if more else None,
+        items=[message_shape(row) for row in page], next_cursor=encode(last.ordinal) if last is not None else None
     )
 
 

@@ -26,6 +26,8 @@ _MARKER = re.compile(rf"([ \t]?)(?:\[\[({_NUMBERS})\]\]|[\[【［]({_NUMBERS})[\
 _OPEN = re.compile(r"[ \t]?(?:[\[【［]{1,2}[\^\d \t,，、;；]{0,40}[\]】］]{0,2})?")
 _STOP = re.compile(r"\n|`+|~+|[ \t]?[\[【［]|[ \t]\Z")
 _LINE_START = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?")
+# Nobody takes over more than this word for word.
+_SAID_CHARS: Final = 2000
 # How far apart the two ends of a code span may be.
 _CODE_CHARS: Final = 200
 
@@ -170,8 +172,16 @@ class Citer:
 
     def _note(self, text: str) -> str:
         self._line = (self._line + text)[:_CODE_CHARS]
-        self._said += text
+        self._said = (self._said + text)[-_SAID_CHARS:]
         return text
+
+
+def without_markers(answer: str) -> str:
+    """An answer of the past, whose sources are no longer at hand."""
+    citer = Citer({})
+    citer.feed(answer)
+    citer.close()
+    return citer.text
 
 
 def _citation(source: Citable, said: str) -> Citation:

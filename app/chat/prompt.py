@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from app.budget.count import TokenCounter, cut_at_sentence
-from app.chat.citations import Citable
+from app.chat.citations import Citable, without_markers
 from app.core.errors import Invalid
 from app.providers.ports import Message, Role, Source
 from app.text.normalise import han_share
@@ -179,7 +179,9 @@ def _count(messages: Sequence[Message], counter: TokenCounter) -> int:
 
 
 def _newest(history: Sequence[Turn], budget: int, counter: TokenCounter, ledger: Ledger) -> tuple[list[Turn], int]:
-    """The newest whole pairs (a user's message with what answered it) that fit, and their tokens."""
+    """The newest whole pairs (a user's message with what answered it) that fit, and their tokens. Markers of answers
+    that are past are not in them: they would point to the sources of today.
+    """
     pairs: list[list[Turn]] = []
     for turn in history:
         if turn.role == "user" or not pairs:
@@ -189,11 +191,10 @@ def _newest(history: Sequence[Turn], budget: int, counter: TokenCounter, ledger:
     spent = 0
     for number, pair in enumerate(reversed(pairs)):
         chars = sum(len(turn.content) for turn in pair)
-        tokens = (
-            chars // _MAX_CHARS_PER_TOKEN
-            if chars > _MAX_CHARS_PER_TOKEN * budget
-            else sum(counter.count(turn.content) + PER_MESSAGE_TOKENS for turn in pair)
-        )
+        tokens = chars // _MAX_CHARS_PER_TOKEN
+        if tokens <= budget:
+            pair = [replace(t, content=without_markers(t.content)) if t.role == "assistant" else t for t in pair]
+            tokens = sum(counter.count(turn.content) + PER_MESSAGE_TOKENS for turn in pair)
         if spent + tokens > budget:
             ledger.cut("current_dialog", f"{len(pairs) - number} older turns", tokens, "does_not_fit")
             break
