@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,19 +37,21 @@ class SpaceRow:
     indexed: bool
 
 
-async def find_space(session: AsyncSession) -> SpaceRow | None:
-    """The current space and whether its vector index is usable."""
-    row = (
-        await session.execute(
-            text(
-                "SELECT s.id, s.key, s.dimension, s.sparse, EXISTS ("
-                "  SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
-                "  WHERE c.relname = 'ix_windows_hnsw_' || s.id AND i.indisvalid) AS indexed "
-                "FROM embedding_spaces s WHERE s.is_current"
-            )
-        )
-    ).one_or_none()
-    return SpaceRow(*row) if row else None
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a search in a workspace works with; no `space` before the first embedder was there."""
+
+    space: SpaceRow | None
+    stale_cards: int
+
+
+async def get_scope(session: AsyncSession, workspace_id: uuid.UUID, most_stale: int = 10_000) -> Scope:
+    """The current space, and cards whose newest text is not searchable yet, counted no further than `most_stale`."""
+    found = await session.execute(
+        text(load(PACKAGE, "scope")), {"workspace_id": workspace_id, "most_stale": most_stale}
+    )
+    *space, stale_cards = found.one()
+    return Scope(SpaceRow(*space) if space[0] is not None else None, stale_cards)
 
 
 async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, up_to: int) -> int:
@@ -60,16 +63,10 @@ async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, up_to: i
     return int(counted or 0)
 
 
-async def count_stale_cards(session: AsyncSession, workspace_id: uuid.UUID) -> int:
-    """Cards whose newest text is not searchable yet."""
-    counted = await session.scalar(
-        text(
-            "SELECT count(*) FROM cards WHERE workspace_id = :workspace AND state IN ('queued', 'working', 'failed') "
-            "AND trashed_at IS NULL"
-        ),
-        {"workspace": workspace_id},
-    )
-    return int(counted or 0)
+async def estimate_windows(session: AsyncSession) -> int:
+    """Windows of all workspaces, as the planner believes."""
+    estimated = await session.scalar(text("SELECT reltuples FROM pg_class WHERE oid = 'windows'::regclass"))
+    return max(int(estimated or 0), 0)
 
 
 # Each filter with its condition; `$` is the place of its value.
@@ -87,13 +84,20 @@ def _values(filters: Filters) -> list[Any]:
     ]
 
 
-async def get_subset(session: AsyncSession, workspace_id: uuid.UUID, filters: Filters) -> Subset:
-    """The chunks whose cards pass the filters (one at least), as a collection of its own."""
+async def find_subset(
+    session: AsyncSession, workspace_id: uuid.UUID, filters: Filters, most_cards: int
+) -> Subset | None:
+    """The chunks whose cards pass the filters (one at least), as a collection of its own. None when more cards pass."""
     given = [pair for pair in zip(_CONDITIONS, _values(filters), strict=True) if pair[1] is not None]
-    conditions = " AND ".join(condition.replace("$", f"${place}") for place, (condition, _) in enumerate(given, 2))
+    conditions = " AND ".join(condition.replace("$", f"${place}") for place, (condition, _) in enumerate(given, 3))
     row = await (await raw(session)).fetchrow(
-        load(PACKAGE, "subset").replace("{conditions}", conditions), workspace_id, *(value for _, value in given)
+        load(PACKAGE, "subset").replace("{conditions}", conditions),
+        workspace_id,
+        most_cards,
+        *(value for _, value in given),
     )
+    if row["cards"] > most_cards:
+        return None
     totals = Totals(row["chunks"], row["words"], row["gram_chunks"], row["grams"])
     return Subset(np.sort(np.frombuffer(row["docs"], ">i8").astype(np.uint32)), totals)
 
@@ -110,8 +114,8 @@ async def list_by_words(
 
 @dataclass(frozen=True, slots=True)
 class PoolRequest:
-    """`dense` None: no question vector. `approximate`: through the vector index, where `filters` are asked of
-    each window; else they are the `allowed` docs.
+    """`dense` None: no question vector. `approximate`: through the vector index. `allowed`: the docs that `filters`
+    let pass, where they are few; without it the filters are asked of one row after the other.
     """
 
     space: SpaceRow
@@ -127,31 +131,42 @@ class PoolRequest:
     approximate: bool
     ef_search: int
 
+    @property
+    def lexical_chunks(self) -> int:
+        return 2 * self.each
+
 
 def pool_statement(request: PoolRequest) -> str:
     """The recall statement, put together from its legs."""
-    allowed = "" if request.allowed is None else "allowed_cards" if request.approximate else "allowed_chunks"
-    dense = "no_windows" if request.dense is None else "dense_hnsw" if request.approximate else "dense_exact"
-    sparse = "no_windows" if request.sparse is None else "sparse"
+    few = request.allowed is not None
+    return _pool_statement(
+        request.space.id,
+        request.space.dimension,
+        "no_windows" if request.dense is None else "dense_hnsw" if request.approximate else "dense_exact",
+        "no_windows" if request.sparse is None else "sparse",
+        "only_chunks" if few else "",
+        "only_cards" if request.filters and not few else "",
+    )
+
+
+@cache
+def _pool_statement(space_id: int, dimension: int, dense: str, sparse: str, few: str, many: str) -> str:
     statement = load(PACKAGE, "pool")
-    for name, part in (("dense", dense), ("sparse", sparse), ("allowed", allowed)):
+    for name, part in (("dense", dense), ("sparse", sparse), ("few", few), ("many", many)):
         statement = _put(statement, name, load(PACKAGE, part) if part else "")
-    space = request.space
-    return statement.replace("{space}", str(int(space.id))).replace("{dimension}", str(int(space.dimension)))
+    return statement.replace("{space}", str(int(space_id))).replace("{dimension}", str(int(dimension)))
 
 
 def _put(statement: str, name: str, part: str) -> str:
-    """Replace a placeholder that stands on a line of its own (the headers name it too)."""
-    return re.sub(rf"^ *{{{name}}}$", lambda _: part, statement, flags=re.MULTILINE)
+    """Replace a placeholder that stands on a line of its own (the headers name it too), with the row it is about."""
+    line = rf"^ *{{{name}(?:: (\S+))?}}$"
+    return re.sub(line, lambda match: part.replace("{row}", match[1] or ""), statement, flags=re.MULTILINE)
 
 
 async def list_pool(session: AsyncSession, workspace_id: uuid.UUID, request: PoolRequest) -> list[Any]:
     """All pooled chunks with ranks, RRF score and exact distance, in one statement."""
+    await session.execute(text(load(PACKAGE, "pool_settings")), {"ef_search": str(request.ef_search)})
     connection = await raw(session)
-    if request.approximate:
-        await connection.execute(
-            f"SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = {int(request.ef_search)}"
-        )
     rows: list[Any] = await connection.fetch(
         pool_statement(request),
         workspace_id,
@@ -159,10 +174,11 @@ async def list_pool(session: AsyncSession, workspace_id: uuid.UUID, request: Poo
         request.each,
         list(request.lexical_docs),
         request.rrf_k,
-        None if request.allowed is None or request.approximate else request.allowed.tolist(),
+        None if request.allowed is None else request.allowed.tolist(),
         request.windows,
         SparseVector(request.sparse, request.sparse_dimension) if request.sparse is not None else None,
         *_values(request.filters),
+        request.lexical_chunks,
     )
     return rows
 

@@ -7,6 +7,7 @@ that fails is an empty leg and a word in `degraded`, never an error.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -24,13 +25,23 @@ from app.providers.ports import Embedder, Embeddings, ProviderError
 from app.retrieval import queries
 from app.retrieval.fusion import Candidate, Scored, rank_cards
 from app.retrieval.settings import RetrievalSettings
-from app.retrieval.types import CardRef, Evidence, Fusion, Hit, Question, Route, Span
+from app.retrieval.types import CardRef, Evidence, Filters, Fusion, Hit, Question, Route, Span
 from app.text.segment import Segmenter
 
 log = get(__name__)
 
 # A question this long takes its segmentation off the event loop.
 _LONG_QUERY = 400
+
+# How far down the lexical list those are looked for that pass a wide filter.
+_DEPTH_UNDER_FILTER = 10_000
+
+# So many windows are compared one by one in the time of one step through the vector index (0.6 and 16 us). To find n
+# windows of a workspace that has the share s of its space takes n / s steps.
+_SCANS_PER_STEP = 27
+
+# How long a workspace counts as large, or small: large ones rarely shrink, small ones cannot outgrow a scan so fast.
+_LARGE_SECONDS, _SMALL_SECONDS = 300.0, 20.0
 
 
 @dataclass(slots=True)
@@ -84,7 +95,7 @@ class SearchLevel:
         self._embedder = embedder
         self._segmenter = segmenter
         self._settings = settings
-        self._large: dict[uuid.UUID, float] = {}
+        self._large: dict[uuid.UUID, tuple[bool, float]] = {}
 
     async def search(self, workspace_id: uuid.UUID, question: Question, route: Route) -> Evidence:
         """Cards that answer the question, best first. Raises only what the database raises."""
@@ -94,25 +105,26 @@ class SearchLevel:
         embedding = asyncio.create_task(self._embed(question.query, degraded, fusion))
         try:
             async with self._database.read() as session:
-                space = await queries.find_space(session)
-                subset = await queries.get_subset(session, workspace_id, question.filters) if question.filters else None
-                lexical = await self._lexical(session, workspace_id, question.query, subset, degraded)
-                stale = await queries.count_stale_cards(session, workspace_id)
-                large = await self._is_large(session, workspace_id)
+                scope = await queries.get_scope(session, workspace_id)
+                large = scope.space is not None and scope.space.indexed and await self._is_large(session, workspace_id)
+                subset = await self._subset(session, workspace_id, question.filters)
+                lexical = await self._lexical(session, workspace_id, question, subset, degraded)
             clock.lap("lexical")
             vectors = await embedding
             clock.lap("embedding")
         finally:
             embedding.cancel()
+        space = scope.space
         if space is None:
             return Evidence(
                 question.query, route, (), nothing_relevant=True, degraded=degraded, timings_ms=clock.timings_ms
             )
         if vectors is None and fusion in ("absolute", "dense"):
             fusion = "rrf"
-        allowed = None if subset is None else subset.docs
-        # Few chunks are compared one by one: faster than the index, and nothing is missed.
-        few = allowed is not None and len(allowed) <= self._settings.exact_scan_windows // 8
+        # Windows that are compared one by one cost the same however many of them are kept.
+        approximate = large and subset is None
+        each = self._settings.search_each
+        windows = max(2 * each, 4 * question.limit) if approximate else 4 * each
         request = queries.PoolRequest(
             space=space,
             dense=None if vectors is None else vectors.dense[0],
@@ -120,11 +132,11 @@ class SearchLevel:
             sparse_dimension=self._embedder.space.sparse_dimension,
             lexical_docs=[doc for doc, _ in lexical.ranked],
             filters=question.filters,
-            allowed=allowed,
-            each=self._settings.search_each,
+            allowed=None if subset is None else subset.docs,
+            each=each,
             rrf_k=self._settings.rrf_k,
-            windows=4 * self._settings.search_each,
-            approximate=large and space.indexed and not few,
+            windows=windows,
+            approximate=approximate,
             ef_search=self._settings.hnsw_ef_search,
         )
         async with self._database.read() as session:
@@ -144,7 +156,7 @@ class SearchLevel:
             nothing_relevant=not hits,
             degraded=degraded,
             timings_ms=clock.timings_ms,
-            index={"space": space.key, "stale_cards": stale},
+            index={"space": space.key, "stale_cards": scope.stale_cards},
         )
 
     async def _embed(self, query: str, degraded: list[str], fusion: Fusion) -> Embeddings | None:
@@ -157,22 +169,29 @@ class SearchLevel:
             degraded.append("embedder_unavailable")
             return None
 
+    async def _subset(self, session: Any, workspace_id: uuid.UUID, filters: Filters) -> Subset | None:
+        """The chunks that the filters let pass, where that is a small part: it is searched as a collection of its own,
+        exactly. Wide filters are asked of one candidate after the other.
+        """
+        few_cards = self._settings.exact_scan_windows // 6
+        return await queries.find_subset(session, workspace_id, filters, few_cards) if filters else None
+
     async def _lexical(
         self,
         session: Any,
         workspace_id: uuid.UUID,
-        query: str,
+        question: Question,
         subset: Subset | None,
         degraded: list[str],
     ) -> LexicalScores:
         terms = (
-            await asyncio.to_thread(self._segmenter.terms, query)
-            if len(query) > _LONG_QUERY
-            else self._segmenter.terms(query)
+            await asyncio.to_thread(self._segmenter.terms, question.query)
+            if len(question.query) > _LONG_QUERY
+            else self._segmenter.terms(question.query)
         )
-        depth = 2 * self._settings.search_each
+        depth = _DEPTH_UNDER_FILTER if question.filters and subset is None else 2 * self._settings.search_each
         hits = await search_lexical(session, workspace_id, *question_hashes(terms), subset)
-        literal = None if len(hits) else self._segmenter.tsquery(query)
+        literal = None if len(hits) else self._segmenter.tsquery(question.query)
         if literal is None:
             return LexicalScores.from_postings(hits, depth)
         # Either no text has any of these words, or the postings are missing: the full text of record knows.
@@ -183,14 +202,18 @@ class SearchLevel:
         return LexicalScores.from_rows(rows)
 
     async def _is_large(self, session: Any, workspace_id: uuid.UUID) -> bool:
-        """Whether an exact scan would be too slow; asked again after a while, for workspaces grow."""
+        """Whether an exact scan would be too slow, or at least slower than the vector index, in which a small part of a
+        large space is hard to find. Asked again after a while, for workspaces grow.
+        """
         moment = time.monotonic()
-        if self._large.get(workspace_id, 0.0) > moment:
-            return True
-        limit = self._settings.exact_scan_windows
-        large = await queries.count_windows(session, workspace_id, limit + 1) > limit
-        if large:
-            self._large[workspace_id] = moment + 300
+        large, until = self._large.get(workspace_id, (False, 0.0))
+        if until < moment:
+            limit = self._settings.exact_scan_windows
+            if limit:
+                steps = 2 * self._settings.search_each * await queries.estimate_windows(session)
+                limit = max(limit, math.isqrt(_SCANS_PER_STEP * steps))
+            large = await queries.count_windows(session, workspace_id, limit + 1) > limit
+            self._large[workspace_id] = (large, moment + (_LARGE_SECONDS if large else _SMALL_SECONDS))
         return large
 
     def _hit(self, rank: int, card: Scored, texts: Mapping[uuid.UUID, Any], question: Question) -> Hit:

@@ -1,4 +1,4 @@
--- in:    $1 workspace, $2 question vector, $7 windows to read; {space}, {dimension}; {allowed}: `allowed_cards` or nothing
+-- in:    $1 workspace, $2 question vector, $7 windows to read; {space}, {dimension}; {many}: a condition or nothing
 -- out:   the nearest windows; with iterative scans the filter cannot leave too few of them
 -- index: ix_windows_hnsw_{space}
 SELECT near.card_id, near.chunk_id, near.distance
@@ -7,7 +7,7 @@ FROM (
     FROM windows w
     WHERE w.workspace_id = $1
       AND w.space_id = {space}
-      {allowed}
+      {many: w.card_id}
     ORDER BY w.dense::halfvec({dimension}) <=> $2::halfvec({dimension})
     LIMIT $7
 ) AS near

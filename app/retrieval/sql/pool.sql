@@ -1,7 +1,7 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 cards per leg, $4 lexical docs, best first, $5 k of RRF,
---        $6 docs that filters allow (null: all; only for exact legs), $7 windows to read per vector leg, $8 sparse
---        question vector, $9-$13 the filters themselves (only for approximate legs);
---        {dense} and {sparse} are the legs, {space} the embedding space
+--        $6 docs that filters let pass (for {few}), $7 windows to read per vector leg, $8 sparse question vector,
+--        $9-$13 filters (for {many}), $14 lexical docs to read;
+--        {dense} and {sparse} are the legs, {space} the embedding space, {few} and {many} conditions or nothing
 -- out:   one row per pooled chunk: its card's rank in each leg and RRF score (Cormack, Clarke, Buettcher,
 --        SIGIR 2009), the chunk's `doc`, and the exact distance and place of its best window
 -- index: the legs' own; uq_chunks_workspace_id_doc; pk_chunks; pk_windows
@@ -22,8 +22,15 @@ lexical_chunks AS MATERIALIZED (
     SELECT chunk.card_id, chunk.id AS chunk_id, found.position
     FROM unnest($4::bigint[]) WITH ORDINALITY AS found (doc, position)
     CROSS JOIN LATERAL (
-        SELECT ch.card_id, ch.id FROM chunks ch WHERE ch.workspace_id = $1 AND ch.doc = found.doc OFFSET 0
+        SELECT ch.card_id, ch.id
+        FROM chunks ch
+        WHERE ch.workspace_id = $1
+          AND ch.doc = found.doc
+          {many: ch.card_id}
+        OFFSET 0
     ) AS chunk
+    -- The first ones: look-ups keep the order of what is looked up.
+    LIMIT $14
 ),
 dense_cards AS (
     SELECT card_id, row_number() OVER (ORDER BY min(distance), card_id) AS rank FROM dense_windows GROUP BY card_id

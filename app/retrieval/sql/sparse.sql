@@ -1,4 +1,4 @@
--- in:    $1 workspace, $7 windows to read, $8 sparse question vector; {space}; {allowed}: one of the two, or nothing
+-- in:    $1 workspace, $7 windows to read, $8 sparse question vector; {space}; {few}, {many}: conditions or nothing
 -- out:   windows by inner product of lexical weights; a product of 0 is no hit
 -- index: pk_windows
 SELECT near.card_id, near.chunk_id, near.distance
@@ -8,9 +8,9 @@ FROM (
     WHERE w.workspace_id = $1
       AND w.space_id = {space}
       AND w.sparse IS NOT NULL
-      {allowed}
-    OFFSET 0
+      {few}
+    ORDER BY distance, w.chunk_id
 ) AS near
 WHERE near.distance < 0
-ORDER BY near.distance, near.chunk_id
+  {many: near.card_id}
 LIMIT $7

@@ -1,0 +1,227 @@
+"""How much of the embedder's own speed the pipeline keeps: texts per second, alone and end to end.
+
+    python -m bench.ingest --folder FOLDER --data-dir DIR [--cards 200] [--rounds 2]
+
+Each round takes `--cards` other documents and runs pipeline, embedder, embedder, pipeline. The pipeline's
+time goes from the first card handed in to the last one ready: transactions, queue, worker, chunks, windows,
+vectors, postings. The embedder alone gets the very batches that the pipeline asked for, as many of them
+at once. A data directory that is filled already (`bench.scale`) shows whether growth costs anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import cProfile
+import json
+import os
+import pstats
+import resource
+import statistics
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from app.cards.drafts import NewCard
+from app.core import log
+from app.evaluation.folder import Document
+from app.ingestion.pipeline import Pipeline
+from app.people import queries as people
+from app.providers.ports import Embedder, Embeddings
+from app.settings import Settings
+from app.wiring import Services, database_url, open_services
+from app.worker import work_until_idle
+from bench.corpora import read_documents
+
+BULK = 100
+
+
+class Recorder:
+    """Passes everything on and remembers the batches."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.space = inner.space
+        self.max_tokens = inner.max_tokens
+        self.count_tokens = inner.count_tokens
+        self.queries = inner.queries
+        self.batches: list[list[str]] = []
+        self.in_flight = self.most_in_flight = 0
+
+    async def passages(self, texts: Sequence[str]) -> Embeddings:
+        self.batches.append(list(texts))
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await self._inner.passages(texts)
+        finally:
+            self.in_flight -= 1
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Run:
+    """Seconds on the clock, and of this process's CPU."""
+
+    texts: int
+    seconds: float
+    cpu: float
+    submit_seconds: float = 0.0
+    load: float = field(default_factory=lambda: os.getloadavg()[0])
+
+    @property
+    def speed(self) -> float:
+        return self.texts / self.seconds
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+async def run_pipeline(services: Services, recorder: Recorder, cards: Sequence[NewCard]) -> Run:
+    async with services.database.unit() as session:
+        workspace_id = (await people.insert_workspace(session, f"ingest-{uuid.uuid4().hex}", "Ingest")).id
+    recorder.batches = []
+    started, cpu = time.perf_counter(), _cpu()
+    for at in range(0, len(cards), BULK):
+        async with services.database.unit() as session:
+            await services.intake.submit_many(session, workspace_id, cards[at : at + BULK])
+    submitted = time.perf_counter() - started
+    await work_until_idle(services)
+    run = Run(sum(map(len, recorder.batches)), time.perf_counter() - started, _cpu() - cpu, submitted)
+    async with services.database.unit() as session:
+        ready = await session.scalar(
+            text("SELECT count(*) FROM cards WHERE workspace_id = :w AND state = 'ready'"), {"w": workspace_id}
+        )
+        assert ready == len(cards), f"{ready} of {len(cards)} cards are ready"
+        await session.execute(text("DELETE FROM workspaces WHERE id = :w"), {"w": workspace_id})
+    return run
+
+
+async def run_alone(embedder: Embedder, batches: Sequence[Sequence[str]], at_once: int) -> Run:
+    slots = asyncio.Semaphore(at_once)
+
+    async def embed(batch: Sequence[str]) -> None:
+        async with slots:
+            await embedder.passages(batch)
+
+    started, cpu = time.perf_counter(), _cpu()
+    await asyncio.gather(*map(embed, batches))
+    return Run(sum(map(len, batches)), time.perf_counter() - started, _cpu() - cpu)
+
+
+async def main(arguments: argparse.Namespace) -> None:
+    settings = Settings(data_dir=arguments.data_dir, sample="off")
+    log.configure("WARNING", "console")
+    documents = [document for corpus in read_documents(arguments.folder) for document in corpus]
+    needed = arguments.cards * arguments.rounds
+    assert len(documents) >= needed, f"{needed} documents are needed, {len(documents)} are there"
+    with database_url(settings) as dsn:
+        async with open_services(settings, dsn, role="bench") as services:
+            recorder = Recorder(services.embedder)
+            services = replace(services, pipeline=Pipeline(services.database, recorder, services.segmenter, settings))
+            await services.embedder.passages([document.text for document in documents[:20]])
+            pipeline, alone = [], []
+            for number in range(arguments.rounds):
+                cards = [
+                    _card(document) for document in documents[number * arguments.cards : (number + 1) * arguments.cards]
+                ]
+                pipeline.append(await run_pipeline(services, recorder, cards))
+                batches = recorder.batches
+                alone.append(await run_alone(services.embedder, batches, recorder.most_in_flight))
+                alone.append(await run_alone(services.embedder, batches, recorder.most_in_flight))
+                pipeline.append(await run_pipeline(services, recorder, cards))
+                _print(pipeline[-2], alone[-2], arguments.cards)
+                _print(pipeline[-1], alone[-1], arguments.cards)
+            report = _summary(pipeline, alone, arguments.cards)
+            if arguments.profile:
+                await _profile(services, recorder, cards)
+    print(json.dumps(report, indent=1))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report, indent=1))
+    if report["ratio"] < arguments.bar:
+        raise SystemExit(1)
+
+
+def _card(document: Document) -> NewCard:
+    return NewCard(document.title or None, document.text, created_at=document.date)
+
+
+def _print(pipeline: Run, alone: Run, cards: int) -> None:
+    print(
+        f"pipeline {pipeline.speed:6.1f} texts/s ({cards / pipeline.seconds:5.1f} cards/s), alone {alone.speed:6.1f} "
+        f"texts/s, ratio {pipeline.speed / alone.speed:.3f}, load {pipeline.load:.1f}",
+        flush=True,
+    )
+
+
+def _summary(pipeline: Sequence[Run], alone: Sequence[Run], cards: int) -> dict[str, Any]:
+    """`beyond_embedder_cpu_ms`: of this process, per text; the database's own is not in it."""
+    texts = sum(run.texts for run in pipeline)
+    seconds, alone_seconds = sum(run.seconds for run in pipeline), sum(run.seconds for run in alone)
+    return {
+        "cards": cards * len(pipeline),
+        "texts": texts,
+        "texts_per_card": round(texts / (cards * len(pipeline)), 2),
+        "pipeline_texts_per_second": round(texts / seconds, 1),
+        "pipeline_cards_per_second": round(cards * len(pipeline) / seconds, 2),
+        "alone_texts_per_second": round(sum(run.texts for run in alone) / alone_seconds, 1),
+        "ratio": round(alone_seconds / seconds * texts / sum(run.texts for run in alone), 3),
+        "ratio_of_pairs_median": round(
+            statistics.median(p.speed / a.speed for p, a in zip(pipeline, alone, strict=True)), 3
+        ),
+        "submit_share": round(sum(run.submit_seconds for run in pipeline) / seconds, 3),
+        "embedder_cpu_ms": round(1000 * sum(run.cpu for run in alone) / texts, 2),
+        "beyond_embedder_cpu_ms": round(
+            1000 * (sum(run.cpu for run in pipeline) - sum(run.cpu for run in alone)) / texts, 2
+        ),
+        "load": round(os.getloadavg()[0], 2),
+    }
+
+
+async def _profile(services: Services, recorder: Recorder, cards: Sequence[NewCard]) -> None:
+    """Where the time of the main thread and of preparing goes, embedding left out (it has threads of its own)."""
+    profile = cProfile.Profile()
+    prepare_all = services.pipeline._prepare_all
+
+    def profiled(texts: Any) -> Any:
+        with cProfile.Profile() as inner:
+            done = prepare_all(texts)
+        prepared.append(inner)
+        return done
+
+    prepared: list[cProfile.Profile] = []
+    services.pipeline._prepare_all = profiled  # type: ignore[method-assign]
+    profile.enable()
+    await run_pipeline(services, recorder, cards)
+    profile.disable()
+    texts = sum(map(len, recorder.batches))
+    for name, profiles in (("event loop", [profile]), ("prepare", prepared)):
+        stats = pstats.Stats(*profiles)
+        print(f"\n{name}: {1000 * stats.total_tt / texts:.2f} ms per text, profiler included")  # type: ignore[attr-defined]
+        stats.sort_stats("tottime").print_stats(18)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, nargs="+", required=True)
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--cards", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--bar", type=float, default=0.9, help="exit 1 below this ratio")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(parsed()))
