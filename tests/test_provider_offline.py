@@ -452,3 +452,11 @@ def test_the_same_answer_in_every_process():
 )
 def test_language(text: str, expected: str):
     assert language(text) == expected
+
+
+def test_what_the_vectors_found_is_quoted_in_whatever_language():
+    """A question shares no word with the sentence that answers it; retrieval says where it matched."""
+    text = "The roastery opens at nine. The charge temperature went down to 188 degrees. Parking is free."
+    start = text.index("The charge")
+    focused = Source("1", "Log", text, 1.0, (start, text.index(" Parking")))
+    assert quotes(say("入豆温度后来改成多少度？", focused))[0] == ("The charge temperature went down to 188 degrees.", "1")

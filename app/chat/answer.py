@@ -192,6 +192,7 @@ def citable(evidence: Evidence) -> list[Citable]:
             start=span.start if span.text else None,
             end=span.end if span.text else None,
             score=span.score,
+            focus=(span.focus[0] - span.start, span.focus[1] - span.start) if span.focus and span.text else None,
         )
         for number, (hit, span) in enumerate(passages, 1)
     ]

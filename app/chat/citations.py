@@ -34,7 +34,9 @@ _CODE_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Citable:
-    """A piece of evidence as it stands in the prompt: `content[start:end] == text` for a card's content."""
+    """A piece of evidence as it stands in the prompt: `content[start:end] == text` for a card's content;
+    `text[slice(*focus)]` is what matched best.
+    """
 
     marker: str
     kind: Kind
@@ -45,6 +47,7 @@ class Citable:
     start: int | None = None
     end: int | None = None
     score: float = 0.0
+    focus: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

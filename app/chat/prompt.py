@@ -140,7 +140,7 @@ def lay_out(
     ledger.total_tokens = total
     return Prompt(
         messages,
-        [Source(source.marker, source.title, source.text, source.score) for source in chosen],
+        [Source(source.marker, source.title, source.text, source.score, source.focus) for source in chosen],
         {source.marker: source for source in chosen},
         ledger,
     )

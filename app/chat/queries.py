@@ -88,6 +88,7 @@ async def rename_conversation(session: AsyncSession, conversation: Conversation,
     conversation.title = title
     conversation.title_by = "user" if title else None
     conversation.version += 1
+    conversation.updated_at = now()
     await session.flush()
 
 

@@ -36,6 +36,8 @@ _FAIR_SHARE: Final = 0.15  # for the second
 _GRAM_SHARE: Final = 0.3  # what a bigram counts beside a word
 _TITLE_SHARE: Final = 0.45  # what a term in title or heading counts beside one in the sentence
 _REPEATED_SHARE: Final = 0.7  # what a term counts once a picked sentence has it
+_FOCUS_SHARE: Final = 0.2  # what the best source's focus counts, in words of the whole question
+_RANK_DECAY: Final = 0.2  # of a source's standing, per rank
 _RIGHT_YEAR: Final = 1.1  # the question's year in title or heading
 _WRONG_YEAR: Final = 0.6
 _COVERED: Final = 0.45  # of the question's weight: less is no answer
@@ -105,13 +107,16 @@ class Picked:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """`terms` and `context` (of title and heading) are of the question, or in a digest of the text itself."""
+    """`terms` and `context` (of title and heading) are of the question, or in a digest of the text itself. `focus` in
+    0…1: how much speaks for the sentence that it stands where its source matched the question.
+    """
 
     sentence: Sentence
     source: Source
     terms: frozenset[str]
     context: frozenset[str]
     prior: float
+    focus: float = 0.0
 
 
 def asks_when(question: str) -> bool:
@@ -130,6 +135,7 @@ def answer(question: str, sources: Sequence[Source], split: Splitter, terms: Ter
     weights = {term: rarity[term] * (1.0 if term in words else _GRAM_SHARE) for term in rarity}
     bonuses = [(pattern, factor) for asking, pattern, factor in _EXPECTED if asking.search(question)]
     years = frozenset(_YEAR.findall(question))
+    whole = math.fsum(weights.values())
 
     def score(candidate: _Candidate, worth: Mapping[str, float]) -> float:
         own = _sum(worth, candidate.terms)
@@ -140,7 +146,9 @@ def answer(question: str, sources: Sequence[Source], split: Splitter, terms: Ter
             expected *= _RIGHT_YEAR
         elif years and (said := _YEAR.findall(text)) and years.isdisjoint(said):
             expected *= _WRONG_YEAR
-        return (own + _TITLE_SHARE * (context if own else context / 3)) * expected * candidate.prior
+        # Meaning, too, speaks for a sentence: vectors found its place, in whatever words and language.
+        meant = _FOCUS_SHARE * whole * candidate.focus
+        return (own + _TITLE_SHARE * (context if own else context / 3) + meant) * expected * candidate.prior
 
     chosen = _greedy(candidates, weights, score)
     said = frozenset().union(*(c.terms | c.context for c in chosen)) if chosen else frozenset()
@@ -201,23 +209,32 @@ def _asked(question: str, terms: Terms) -> tuple[list[str], list[str]]:
 
 def _candidates(sources: Sequence[Source], split: Splitter, match: _Matcher) -> list[_Candidate]:
     """All sentences, each once however often the sources repeat it. One that differs in a number is another."""
-    best_score = max((s.score for s in sources), default=0.0)
     found: list[_Candidate] = []
     seen: set[str] = set()
-    for rank, source in enumerate(sources):
+    by_score = sorted(range(len(sources)), key=lambda place: -sources[place].score)
+    ranks = {place: rank for rank, place in enumerate(by_score)}
+    for place, source in enumerate(sources):
         sentences = quotable(source.text, split)
         title_terms = match(source.title)
         heading_terms = {heading: match(heading) for heading in dict.fromkeys(s.heading for s in sentences)}
-        standing = source.score / best_score if best_score > 0 else 1.0 / (1.0 + 0.1 * rank)
+        # By rank, because the scores of retrieval lie close together.
+        standing = 1.0 / (1.0 + _RANK_DECAY * ranks[place])
+        focus = _letters(source.text[slice(*source.focus)]) if source.focus else ""
         for sentence in sentences:
-            key = "".join(filter(str.isalnum, sentence.text.casefold()))
+            key = _letters(sentence.text)
             if key in seen:
                 continue
             seen.add(key)
             context = title_terms | heading_terms[sentence.heading]
-            prior = (0.6 + 0.4 * max(0.0, standing)) * _prior(sentence, len(sentences))
-            found.append(_Candidate(sentence, source, match(sentence.text), context, prior))
+            prior = (0.6 + 0.4 * standing) * _prior(sentence, len(sentences))
+            in_focus = standing if key and key in focus else 0.0
+            found.append(_Candidate(sentence, source, match(sentence.text), context, prior, in_focus))
     return found
+
+
+def _letters(text: str) -> str:
+    """What a text says without its marks, for telling whether two stretches are the same."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _prior(sentence: Sentence, count: int) -> float:

@@ -118,12 +118,15 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One piece of evidence in the prompt, as the offline provider needs it: uncut and marked."""
+    """One piece of evidence in the prompt, as the offline provider needs it: uncut and marked. `text[slice(*focus)]`
+    is what matched the question best.
+    """
 
     marker: str
     title: str
     text: str
     score: float = 0.0
+    focus: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

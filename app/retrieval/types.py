@@ -75,13 +75,16 @@ class CardRef:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A citable stretch of a card: `content[start:end] == text`."""
+    """A citable stretch of a card: `content[start:end] == text`. `focus` is the part of it that matched best,
+    in the same offsets.
+    """
 
     chunk_id: uuid.UUID
     text: str
     start: int
     end: int
     score: float
+    focus: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
