@@ -459,4 +459,5 @@ def test_what_the_vectors_found_is_quoted_in_whatever_language():
     text = "The roastery opens at nine. The charge temperature went down to 188 degrees. Parking is free."
     start = text.index("The charge")
     focused = Source("1", "Log", text, 1.0, (start, text.index(" Parking")))
-    assert quotes(say("入豆温度后来改成多少度？", focused))[0] == ("The charge temperature went down to 188 degrees.", "1")
+    said = quotes(say("入豆温度后来改成多少度？", focused))
+    assert said[0] == ("The charge temperature went down to 188 degrees.", "1")

@@ -155,7 +155,7 @@ def answer(question: str, sources: Sequence[Source], split: Splitter, terms: Ter
     # A word that no source has weighs most: what the notes do not speak of, they do not answer.
     known = {word: rarity[word] for word in words}
     covered = _sum(known, said) / (math.fsum(known.values()) or 1.0)
-    if not any(c.terms for c in chosen):
+    if not any(c.terms or c.focus for c in chosen):
         chosen = sorted(candidates, key=lambda c: -c.prior)[:_MIN_SENTENCES]
     return Picked(_in_reading_order(chosen), covered >= _COVERED)
 
