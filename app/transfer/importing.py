@@ -11,7 +11,7 @@ import itertools
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -21,6 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.cards.drafts import NewCard
 from app.core.errors import MindConeError
 from app.db.session import Database
+from app.transfer.errors import DuplicatePath
 from app.transfer.notes import ParsedNote
 from app.transfer.settings import TransferSettings
 from app.transfer.vault import FileResult, FormatChoice, Vault, open_vault, read_file
@@ -47,7 +48,10 @@ Submit = Callable[[AsyncSession, uuid.UUID, Sequence[NewCard]], Awaitable[Sequen
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What became of one file; `code` and `detail` say why it is not a card."""
+    """What became of one file; `code` and `detail` say why it is not a card.
+
+    `path` is unique in its import: a second file of that path is called `path (2)`.
+    """
 
     path: str
     outcome: FileOutcome
@@ -95,8 +99,9 @@ class Importer:
         Raises UnreadableFile, BrokenArchive, ArchiveTooLarge when nothing at all can be read.
         """
         summary = Summary()
+        names = _Names()
         async with _opened(path, choice, self._settings) as vault:
-            await self._import(workspace_id, iter(vault), len(vault), summary, report, progress)
+            await self._import(workspace_id, iter(vault), len(vault), names, summary, report, progress)
         return summary
 
     async def import_upload(
@@ -110,22 +115,24 @@ class Importer:
     ) -> Summary:
         """As `import_path`, for uploaded files: pairs of the client's name and where the bytes lie.
 
-        An archive that cannot be read is one rejected file.
+        An archive that cannot be read is one rejected file. What is in all of them together is one import,
+        in the order of the upload: of several files with one path the first wins.
         """
-        summary = Summary()
-        single = [(name, path) for name, path in files if path.suffix != ARCHIVE]
-        for name, path in files:
-            if path.suffix != ARCHIVE:
+        names, summary = _Names(), Summary()
+        for is_archive, run in itertools.groupby(files, key=lambda file: file[1].suffix == ARCHIVE):
+            if not is_archive:
+                single = list(run)
+                read = (read_file(name, path.read_bytes(), choice, self._settings) for name, path in single)
+                await self._import(workspace_id, read, len(single), names, summary, report, progress)
                 continue
-            try:
-                found = await self.import_path(workspace_id, path, choice, report=report, progress=progress)
-            except MindConeError as error:
-                await self._reject(name, error, summary, report)
-            else:
-                summary.outcomes += found.outcomes
-                summary.codes += found.codes
-        read = (read_file(name, path.read_bytes(), choice, self._settings) for name, path in single)
-        await self._import(workspace_id, read, len(single), summary, report, progress)
+            for name, path in run:
+                async with AsyncExitStack() as stack:
+                    try:
+                        vault = await stack.enter_async_context(_opened(path, choice, self._settings))
+                    except MindConeError as error:
+                        await self._reject(names.shown(name), error, summary, report)
+                        continue
+                    await self._import(workspace_id, iter(vault), len(vault), names, summary, report, progress)
         return summary
 
     async def _import(
@@ -133,13 +140,14 @@ class Importer:
         workspace_id: uuid.UUID,
         files: Iterator[FileResult],
         total: int,
+        names: _Names,
         summary: Summary,
         report: Report | None,
         progress: FilesDone | None,
     ) -> None:
         done = 0
         while batch := await asyncio.to_thread(_take, files):
-            for found in await self._write(workspace_id, batch, report):
+            for found in await self._write(workspace_id, [names.first(file) for file in batch], names, report):
                 summary.add(found)
             done += len(batch)
             if progress:
@@ -153,16 +161,40 @@ class Importer:
                 await report(session, [rejected])
 
     async def _write(
-        self, workspace_id: uuid.UUID, batch: Sequence[FileResult], report: Report | None
+        self, workspace_id: uuid.UUID, batch: Sequence[FileResult], names: _Names, report: Report | None
     ) -> list[FileReport]:
-        notes = {file.path: file.note for file in batch if file.note is not None}
+        cards = [as_card(file.note) for file in batch if file.note is not None]
         async with self._database.unit() as session:
-            written = await self._submit(session, workspace_id, [as_card(note) for note in notes.values()])
-            outcomes = dict(zip(notes, written, strict=True))
-            reports = [_report(file, outcomes.get(file.path)) for file in batch]
+            written = iter(await self._submit(session, workspace_id, cards))
+            reports = [
+                _report(file, names.shown(file.path), next(written) if file.note is not None else None)
+                for file in batch
+            ]
             if report:
                 await report(session, reports)
         return reports
+
+
+class _Names:
+    """The paths of one import: a path is one note, and each file is answered for under a name of its own."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._shown: set[str] = set()
+
+    def first(self, file: FileResult) -> FileResult:
+        """The file, or that it is a duplicate of one before it."""
+        if file.path in self._taken and file.error is None:
+            return FileResult(file.path, error=DuplicatePath.code, detail=DuplicatePath().detail)
+        self._taken.add(file.path)
+        return file
+
+    def shown(self, path: str) -> str:
+        """The path, with a number where a file of this import is already called so."""
+        names = itertools.chain([path], (f"{path} ({number})" for number in itertools.count(2)))
+        name = next(name for name in names if name not in self._shown)
+        self._shown.add(name)
+        return name
 
 
 def as_card(note: ParsedNote) -> NewCard:
@@ -178,14 +210,14 @@ def as_card(note: ParsedNote) -> NewCard:
     )
 
 
-def _report(file: FileResult, written: Written | None) -> FileReport:
+def _report(file: FileResult, name: str, written: Written | None) -> FileReport:
     if file.attachment:
-        return FileReport(file.path, "skipped", code="attachment")
+        return FileReport(name, "skipped", code="attachment")
     if written is None:
-        return FileReport(file.path, "rejected", code=file.error, detail=file.detail)
+        return FileReport(name, "rejected", code=file.error, detail=file.detail)
     error = written.error
     return FileReport(
-        file.path,
+        name,
         written.outcome,
         written.id,
         code=error.code if error else None,

@@ -16,9 +16,11 @@ from app.transfer.tables import ImportedFile
 async def save_reports(
     session: AsyncSession, workspace_id: uuid.UUID, job_id: uuid.UUID, reports: Sequence[FileReport]
 ) -> None:
-    """Remember what became of these files; a repeated import of a file has the last word."""
+    """Remember what became of these files; a repeated report on a path has the last word."""
     if not reports:
         return
+    # One statement cannot write a row twice.
+    last = {report.path: report for report in reports}
     rows = insert(ImportedFile).values(
         [
             {
@@ -30,7 +32,7 @@ async def save_reports(
                 "code": report.code,
                 "detail": report.detail,
             }
-            for report in reports
+            for report in last.values()
         ]
     )
     await session.execute(
