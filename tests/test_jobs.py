@@ -410,7 +410,7 @@ async def test_the_text_of_a_foreign_error_is_shown_to_nobody(database: Database
     await run_until_idle(database.dsn, {"note": handler}, QUICK)
     failed = await look(database, workspace, job_id)
     assert failed.error_code == "internal"
-    assert failed.error_detail == "The job failed unexpectedly (ValueError)."
+    assert failed.error_detail == "The job failed unexpectedly."
     assert await sql(database, "SELECT traceback FROM mindcone_pgqueuer_log WHERE traceback IS NOT NULL") == []
 
 

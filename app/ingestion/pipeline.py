@@ -190,7 +190,7 @@ def _told(error: BaseException) -> tuple[str, str]:
     if isinstance(error, MindConeError):
         return error.code, error.detail
     if isinstance(error, Exception):
-        return "internal", f"The work failed unexpectedly ({type(error).__name__})."
+        return "internal", "The work failed unexpectedly."
     return "interrupted", "The work was interrupted and will go on."
 
 

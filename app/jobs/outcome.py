@@ -91,5 +91,6 @@ def _retry_after(error: BaseException) -> float:
 def _describe(error: BaseException) -> tuple[str, str]:
     if isinstance(error, MindConeError):
         return error.code, clean(error.detail)[:_DETAIL_CHARACTERS]
-    # The text of a foreign error may hold SQL, hosts or somebody's note: it goes to nobody.
-    return "internal", f"The job failed unexpectedly ({type(error).__name__})."
+    # The text of a foreign error may hold SQL, hosts or somebody's note, and its class is our own affair:
+    # both are for the log.
+    return "internal", "The job failed unexpectedly."
