@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -17,8 +19,18 @@ for part in (running, notes, measuring, administration):
 app.add_typer(database.app, name="db", no_args_is_help=True, help="The schema of the database.")
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mindcone {version('mindcone')}")
+        raise typer.Exit
+
+
 @app.callback()
-def name_unknown_variables() -> None:
+def name_unknown_variables(
+    shown: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit")
+    ] = False,
+) -> None:
     """A knowledge backend for card notes."""
     for name in unknown_variables():
         err.print(f"[yellow]warning[/yellow]: {name} is set, but there is no such setting", highlight=False)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -45,6 +46,18 @@ async def import_sample(services: Services, workspace_id: uuid.UUID | None = Non
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
     return summary
+
+
+async def learned(services: Services, timeout_seconds: float = 60.0) -> None:
+    """Return when every card of the default workspace is learned, or after a while."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(timeout_seconds):
+            while True:
+                async with services.database.read() as session:
+                    states = await count_states(session, services.default_workspace)
+                if not states.get("queued", 0) + states.get("working", 0):
+                    return
+                await asyncio.sleep(0.2)
 
 
 @asynccontextmanager

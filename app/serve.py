@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 
 from app.core.errors import ConfigurationError
 from app.core.log import get
@@ -32,33 +33,55 @@ def check_doors(settings: Settings) -> None:
         )
 
 
-async def serve(settings: Settings, dsn: str, ready: Callable[[Services, str], Awaitable[None]]) -> None:
+class PortTaken(ConfigurationError):
+    """Another program listens on this address and port."""
+
+    code = "port_taken"
+
+
+@contextmanager
+def listening(settings: Settings) -> Iterator[socket.socket]:
+    """The socket that requests will come in by. Raises PortTaken, before anything else is started."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    with closing(opened):
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            opened.bind((settings.host, settings.port))
+        except OSError as error:
+            raise PortTaken(
+                f"Cannot listen on {settings.host}, port {settings.port} ({error.strerror}). "
+                "Set MINDCONE_PORT to another one."
+            ) from error
+        yield opened
+
+
+async def serve(
+    settings: Settings, dsn: str, listener: socket.socket, ready: Callable[[Services, str], Awaitable[None]]
+) -> None:
     """Serve until SIGINT or SIGTERM. `ready` is called with the base URL once requests are answered."""
-    check_doors(settings)
     async with open_services(settings, dsn) as services:
         app = create_app(services)
         server = Server(server_config(app, settings))
         stopping: asyncio.Event = app.state.stopping
         worker = asyncio.create_task(_keep_worker(stopping))
-        announcing = asyncio.create_task(_announce(server, services, ready))
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        url = f"http://{host}:{listener.getsockname()[1]}"
+        announcing = asyncio.create_task(_announce(server, services, url, ready))
         try:
-            await server.serve()
+            await server.serve(sockets=[listener])
         finally:
             stopping.set()
             announcing.cancel()
             await worker
 
 
-async def _announce(server: Server, services: Services, ready: Callable[[Services, str], Awaitable[None]]) -> None:
-    settings = services.settings
+async def _announce(
+    server: Server, services: Services, url: str, ready: Callable[[Services, str], Awaitable[None]]
+) -> None:
     while not server.started:  # noqa: ASYNC110  (uvicorn tells nobody when it is ready)
         await asyncio.sleep(0.05)
-    port = settings.port
-    for listening in server.servers:
-        for socket in listening.sockets:
-            port = socket.getsockname()[1]
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    await ready(services, f"http://{host}:{port}")
+    await ready(services, url)
 
 
 async def _keep_worker(stopping: asyncio.Event) -> None:

@@ -59,7 +59,7 @@ class ProcessSettings(BaseModel):
     sample: Literal["on", "off"] = Field("on", description="import the sample vault on the first start")
     migrate: Literal["auto", "on", "off"] = Field("auto", description="auto: only the embedded database")
     log_level: str = "INFO"
-    log_format: LogFormat = "json"
+    log_format: LogFormat = "auto"
 
     @field_validator("data_dir")
     @classmethod

@@ -90,7 +90,15 @@ def test_the_demonstration_answers_with_sources(alone: Instance) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("search", "x", "--level", "deepest"), ("eval", str(ROOT), "--level", "nothing"), ("import", "/no/where")]
+    "words",
+    [
+        ("search", " "),
+        ("ask", ""),
+        ("ask", "x" * 40_000),
+        ("search", "x", "--level", "deepest"),
+        ("eval", str(ROOT), "--level", "nothing"),
+        ("import", "/no/where"),
+    ],
 )
 def test_wrong_arguments_are_named(alone: Instance, words: tuple[str, ...]) -> None:
     told = alone.command(*words)

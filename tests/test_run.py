@@ -120,9 +120,9 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 
 def test_the_first_start_brings_notes_that_can_be_asked(instance: Instance) -> None:
-    instance.until(lambda: "Sample vault: 43 notes" in instance.said())
-    assert "curl -s http" in instance.said()
-    instance.until(lambda: instance.ready(43))
+    instance.until(lambda: "curl -s http" in instance.said())
+    assert "Sample vault: 43 notes" in instance.said()
+    assert instance.ready(43)
     answer = instance.post("/api/v1/ask", {"query": "现在启明合作社的水洗豆多少钱一公斤？"})
     assert answer["status"] == "complete"
     cards = {hit["card"]["id"] for hit in answer["hits"]}
@@ -138,6 +138,14 @@ def test_a_second_run_on_the_same_directory_is_refused(instance: Instance) -> No
     assert second.returncode == 1
     assert "data_directory_busy" in second.stderr
     assert instance.get("/health/ready")["status"] == "ok"
+
+
+def test_a_taken_port_is_named(instance: Instance, tmp_path: Path) -> None:
+    port = instance.url.rpartition(":")[2]
+    refused = Instance(tmp_path / "data", MINDCONE_PORT=port).command("run")
+    assert refused.returncode == 1
+    assert "port_taken" in refused.stderr
+    assert not (tmp_path / "data").exists()
 
 
 def test_commands_attach_to_the_running_instance(instance: Instance) -> None:

@@ -76,7 +76,9 @@ def create_key(
             return issued.token
 
     with quiet_settings() as (settings, dsn):
-        print(asyncio.run(work(settings, dsn)))
+        token = asyncio.run(work(settings, dsn))
+    err.print(f"Scopes {', '.join(ordered(scope))}. This is shown once:", highlight=False)
+    print(token)
 
 
 @app.command("fake-provider")

@@ -18,6 +18,7 @@ from app.db.session import Database
 from app.people import queries as people
 from app.retrieval.types import Level
 from app.settings import PREFIX, Settings
+from app.text.normalise import has_forbidden
 from app.wiring import Services, database_url, open_services
 
 WorkspaceOption = Annotated[
@@ -53,6 +54,17 @@ def quiet_settings(**overrides: Any) -> Iterator[tuple[Settings, str]]:
 async def services(settings: Settings, dsn: str) -> AsyncIterator[Services]:
     async with open_services(settings, dsn, role="cli") as opened:
         yield opened
+
+
+def asked(query: str, settings: Settings) -> str:
+    """What was typed, if it is a question; the API's limits hold here, too."""
+    if not query.strip():
+        raise typer.BadParameter("the question is blank")
+    if has_forbidden(query):
+        raise typer.BadParameter("the question is not UTF-8 text")
+    if len(query.encode()) > settings.query_max_bytes:
+        raise typer.BadParameter(f"a question may hold {settings.query_max_bytes} bytes")
+    return query
 
 
 async def workspace_id_of(database: Database, slug: str | None) -> uuid.UUID:

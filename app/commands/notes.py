@@ -18,8 +18,10 @@ from app.chat.answer import Answer, Ask, Token
 from app.commands.common import (
     JsonOption,
     WorkspaceOption,
+    asked,
     err,
     level_of,
+    load_settings,
     out,
     progress_bar,
     quiet_settings,
@@ -70,6 +72,8 @@ def import_notes(
     for report in rejected[:50]:
         err.print(f"  {report.path}: {report.code} {report.detail or ''}", highlight=False, markup=False)
     print(json.dumps({"files": dict(summary.outcomes), "codes": dict(summary.codes), "cards": states}))
+    if summary.outcomes["rejected"] and not summary.outcomes.keys() - {"rejected", "skipped"}:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -82,6 +86,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find cards."""
+    asked(query, load_settings())
     from app.api.search import search_result
 
     async def work(settings: Settings, dsn: str) -> Evidence:
@@ -109,12 +114,13 @@ def ask(
     as_json: JsonOption = False,
 ) -> None:
     """Ask the notes; the answer comes with its sources."""
+    asked(query, load_settings())
     from app.api.answer_shapes import answer_shape
 
     async def work(settings: Settings, dsn: str) -> Answer | None:
         async with services(settings, dsn) as opened:
-            asked = Ask(query, level_of(level), provider=provider, model=model)
-            return await answered(opened, await workspace_id_of(opened.database, workspace), asked, quiet=as_json)
+            wanted = Ask(query, level_of(level), provider=provider, model=model)
+            return await answered(opened, await workspace_id_of(opened.database, workspace), wanted, quiet=as_json)
 
     with quiet_settings() as (settings, dsn):
         answer = asyncio.run(work(settings, dsn))
@@ -137,9 +143,9 @@ def demo() -> None:
                 await sample.import_sample(opened, workspace_id)
                 await learn(opened, workspace_id, bar)
             good = True
-            for asked in sample.demo_questions():
-                out.rule(f"level {asked.level}: {asked.query}", align="left")
-                answer = await answered(opened, workspace_id, Ask(asked.query, level_of(asked.level)), quiet=False)
+            for shown in sample.demo_questions():
+                out.rule(f"level {shown.level}: {shown.query}", align="left")
+                answer = await answered(opened, workspace_id, Ask(shown.query, level_of(shown.level)), quiet=False)
                 show.sources(out, answer) if answer else None
                 good = good and answer is not None and (bool(answer.citations) or answer.evidence.level == Level.chat)
             return good
@@ -149,9 +155,9 @@ def demo() -> None:
     raise typer.Exit(0 if good else 1)
 
 
-async def answered(opened: Services, workspace_id: uuid.UUID, asked: Ask, *, quiet: bool) -> Answer | None:
+async def answered(opened: Services, workspace_id: uuid.UUID, wanted: Ask, *, quiet: bool) -> Answer | None:
     """The answer, printed as it comes."""
-    async with aclosing(opened.answering.stream(workspace_id, asked)) as events:
+    async with aclosing(opened.answering.stream(workspace_id, wanted)) as events:
         async for event in events:
             if isinstance(event, Token) and not quiet:
                 out.print(event.text, end="", highlight=False, markup=False, soft_wrap=True)

@@ -26,12 +26,12 @@ def run(
     port: Annotated[int | None, typer.Option(help="Port to listen on (MINDCONE_PORT)")] = None,
 ) -> None:
     """Database, API and worker, until Ctrl-C."""
-    from app.serve import check_doors, serve
+    from app.serve import check_doors, listening, serve
 
     settings = load_settings(host=host, port=port)
     check_doors(settings)
-    with owned(settings), database_url(settings) as dsn:
-        asyncio.run(serve(settings, dsn, _welcome))
+    with listening(settings) as socket, owned(settings), database_url(settings) as dsn:
+        asyncio.run(serve(settings, dsn, socket, _welcome))
 
 
 @app.command()
@@ -57,17 +57,33 @@ def owned(settings: Settings) -> Iterator[None]:
 
 
 async def _welcome(opened: Services, url: str) -> None:
-    """Said once requests are answered; the sample is imported on the first start."""
-    command = Path(sys.argv[0]).name if sys.argv[0].endswith("mindcone") else "mindcone"
-    err.print(f"\n  MindCone is running at {url}   (documentation: {url}/docs)\n", highlight=False)
+    """Said once requests are answered; the sample is imported, and learned, on the first start."""
+    say(f"\n  MindCone is running at {url}   (documentation: {url}/docs)\n")
     if opened.settings.sample == "on" and await sample.is_wanted(opened):
         summary = await sample.import_sample(opened)
-        err.print(f"  Sample vault: {summary.outcomes['created']} notes imported; they become searchable in seconds.\n")
-    question = json.dumps({"query": "Which supplier do we buy the Yunnan beans from?"})
-    err.print(
-        f"  curl -s {url}/api/v1/ask -H 'Content-Type: application/json' \\\n    -d '{question}'\n\n"
-        f"  {command} search '林晓雯 烘焙'\n  {command} ask 'What did we change about the roasting temperature?'\n"
-        f"  {command} import ~/my-notes\n  {command} doctor\n",
-        highlight=False,
-        markup=False,
+        say(f"  Sample vault: {summary.outcomes['created']} notes imported; learning them takes some seconds …")
+        await sample.learned(opened)
+        say("  … done.\n")
+    command = _command()
+    if opened.settings.auth_required:
+        say(f"  Requests need an API key: {command} keys create NAME\n")
+    question = json.dumps({"query": "Why did the first restore of the backup fail?"})
+    key = " -H 'Authorization: Bearer mc_…'" if opened.settings.auth_required else ""
+    say(
+        f"  curl -s {url}/api/v1/ask{key} -H 'Content-Type: application/json' \\\n    -d '{question}'\n\n"
+        f"  {command} search '林晓雯 烘焙'\n  {command} ask '现在启明合作社的水洗豆多少钱一公斤？'\n"
+        f"  {command} import ~/my-notes\n  {command} doctor\n"
     )
+
+
+def say(text: str) -> None:
+    """A line as it is: never wrapped, never coloured."""
+    err.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _command() -> str:
+    """How the reader can call this program from where they are."""
+    called = Path(sys.argv[0])
+    if called.name != "mindcone":
+        return "mindcone"
+    return str(called.relative_to(Path.cwd())) if called.is_relative_to(Path.cwd()) else str(called)

@@ -8,11 +8,15 @@ from typing import Literal
 
 import structlog
 
-LogFormat = Literal["json", "console"]
+LogFormat = Literal["auto", "json", "console"]
 
 
-def configure(level: str = "INFO", fmt: LogFormat = "json") -> None:
-    """Route structlog and the standard library's log to stderr. `level` as in `logging`."""
+def configure(level: str = "INFO", fmt: LogFormat = "auto") -> None:
+    """Route structlog and the standard library's log to stderr. `level` as in `logging`; `auto`: lines to read on a
+    terminal, JSON everywhere else.
+    """
+    if fmt == "auto":
+        fmt = "console" if sys.stderr.isatty() else "json"
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -29,6 +33,7 @@ def configure(level: str = "INFO", fmt: LogFormat = "json") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    logging.getLogger("pypdf").setLevel("CRITICAL")
     for noisy in ("httpx", "httpcore", "pgqueuer", "jieba", "uvicorn.access"):
         logging.getLogger(noisy).setLevel("WARNING")
     structlog.configure(

@@ -54,6 +54,15 @@ async def get_scope(session: AsyncSession, workspace_id: uuid.UUID, most_stale: 
     return Scope(SpaceRow(*space) if space[0] is not None else None, stale_cards)
 
 
+async def has_cards(session: AsyncSession, workspace_id: uuid.UUID) -> bool:
+    """Whether there is anything to look for, learned already or not."""
+    found = await session.scalar(
+        text("SELECT EXISTS (SELECT 1 FROM cards WHERE workspace_id = :workspace AND trashed_at IS NULL)"),
+        {"workspace": workspace_id},
+    )
+    return bool(found)
+
+
 async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, up_to: int) -> int:
     """Windows of a workspace, counted no further than `up_to`."""
     counted = await session.scalar(

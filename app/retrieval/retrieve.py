@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import replace
+from datetime import datetime
 
 from app.core.log import get
 from app.db.session import Database
@@ -13,7 +14,7 @@ from app.retrieval import queries
 from app.retrieval.levels.level1_search import SearchLevel
 from app.retrieval.route import built_level, route
 from app.retrieval.settings import RetrievalSettings
-from app.retrieval.types import Evidence, Level, Question, Route
+from app.retrieval.types import Evidence, Filters, Level, Question, Route
 from app.text.segment import Segmenter
 
 log = get(__name__)
@@ -27,17 +28,27 @@ class Retriever:
         self._search = SearchLevel(database, embedder, segmenter, settings)
 
     async def retrieve(self, workspace_id: uuid.UUID, question: Question) -> Evidence:
-        """Evidence at the level that was asked for, or that the router chose."""
+        """Evidence at the level that was asked for, or that the router chose.
+
+        With `as_of` only cards that speak from before that moment are known.
+        """
         started = time.perf_counter()
+        if question.as_of is not None:
+            question = replace(question, filters=_known_at(question.filters, question.as_of))
         decision = await self.route(workspace_id, question)
         log.info("routed", level=decision.level.name, reason=decision.reason, gates=list(decision.gates))
         level = built_level(decision.level)
         if level is Level.chat:
             return Evidence(question.query, decision, (), timings_ms={"total": _since(started)})
         evidence = await self._search.search(workspace_id, question, replace(decision, level=level))
+        # Nothing found while cards are still being learned is not the same as nothing there.
+        pending = not evidence.hits and evidence.index.get("stale_cards")
+        flags = (["level_unavailable"] if level is not decision.level else []) + (
+            ["ingestion_pending"] if pending else []
+        )
         return replace(
             evidence,
-            degraded=[*evidence.degraded, *(["level_unavailable"] if level is not decision.level else [])],
+            degraded=[*evidence.degraded, *flags],
             timings_ms={**evidence.timings_ms, "total": _since(started)},
         )
 
@@ -46,8 +57,13 @@ class Retriever:
         if question.level is not None:
             return route(question.query, question.level)
         async with self._database.read() as session:
-            empty = not await queries.count_windows(session, workspace_id, 1)
+            empty = not await queries.has_cards(session, workspace_id)
         return route(question.query, None, workspace_empty=empty)
+
+
+def _known_at(filters: Filters, moment: datetime) -> Filters:
+    before = filters.created_before
+    return replace(filters, created_before=moment if before is None else min(before, moment))
 
 
 def _since(started: float) -> float:

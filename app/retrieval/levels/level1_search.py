@@ -220,9 +220,7 @@ class SearchLevel:
         best, _ = card.chunks[0]
         first = texts[best.chunk_id]
         spans = [
-            Span(
-                found.chunk_id, row["text"], row["start"], row["end"], round(score, 6), focus=(found.start, found.end)
-            )
+            Span(found.chunk_id, row["text"], row["start"], row["end"], round(score, 6), focus=(found.start, found.end))
             for found, score in card.chunks[: self._settings.evidence_spans]
             if (row := texts.get(found.chunk_id)) is not None
         ]
