@@ -137,7 +137,8 @@ class SearchLevel:
             rrf_k=self._settings.rrf_k,
             windows=windows,
             approximate=approximate,
-            ef_search=self._settings.hnsw_ef_search,
+            # A little more than is asked for: what is short of it would cost a second walk of the same length.
+            ef_search=min(max(self._settings.hnsw_ef_search, windows * 5 // 4), 1000),
         )
         async with self._database.read() as session:
             pool = await queries.list_pool(session, workspace_id, request)

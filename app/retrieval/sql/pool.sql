@@ -19,7 +19,7 @@ sparse_windows AS MATERIALIZED (
 {sparse}
 ),
 lexical_chunks AS MATERIALIZED (
-    SELECT chunk.card_id, chunk.id AS chunk_id, found.position
+    SELECT chunk.card_id, chunk.id AS chunk_id, found.doc, found.position
     FROM unnest($4::bigint[]) WITH ORDINALITY AS found (doc, position)
     CROSS JOIN LATERAL (
         SELECT ch.card_id, ch.id
@@ -60,11 +60,15 @@ fused AS MATERIALIZED (
     GROUP BY card_id
 ),
 pooled AS MATERIALIZED (
-    SELECT card_id, chunk_id FROM dense_windows
-    UNION
-    SELECT card_id, chunk_id FROM lexical_chunks
-    UNION
-    SELECT card_id, chunk_id FROM sparse_windows
+    SELECT card_id, chunk_id, max(doc) AS doc
+    FROM (
+        SELECT card_id, chunk_id, NULL::bigint AS doc FROM dense_windows
+        UNION ALL
+        SELECT card_id, chunk_id, doc FROM lexical_chunks
+        UNION ALL
+        SELECT card_id, chunk_id, NULL FROM sparse_windows
+    ) AS found
+    GROUP BY card_id, chunk_id
 )
 SELECT
     f.card_id,
@@ -73,15 +77,15 @@ SELECT
     f.sparse_rank,
     f.rrf,
     p.chunk_id,
-    chunk.doc,
+    coalesce(
+        p.doc,
+        (SELECT ch.doc FROM chunks ch WHERE ch.workspace_id = $1 AND ch.id = p.chunk_id)
+    ) AS doc,
     best.distance,
     best.start,
     best."end"
 FROM fused f
 JOIN pooled p ON p.card_id = f.card_id
-CROSS JOIN LATERAL (
-    SELECT ch.doc FROM chunks ch WHERE ch.workspace_id = $1 AND ch.id = p.chunk_id OFFSET 0
-) AS chunk
 LEFT JOIN LATERAL (
     SELECT w.dense <=> $2::halfvec AS distance, w.start, w."end"
     FROM windows w
