@@ -11,14 +11,14 @@ from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.middleware import Middleware
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import HTMLResponse
 from fastapi_offline import FastAPIOffline
 
 from app import api
-from app.api import gone, idempotency, openapi, problems
+from app.api import gone, idempotency, openapi, parameters, problems
 from app.api.limits import BodyLimit
 from app.api.metrics import Metrics
 from app.api.observe import Observed
@@ -76,7 +76,7 @@ def build(settings: HttpSettings) -> FastAPI:
     gone.install(app)
     openapi.install(app)
     for router in api.routers():
-        app.include_router(router, prefix=api.PREFIX)
+        app.include_router(router, prefix=api.PREFIX, dependencies=[Depends(parameters.only_known)])
     for router in [*api.root_routers(), _welcome()]:
         app.include_router(router)
     return app

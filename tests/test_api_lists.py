@@ -154,6 +154,33 @@ async def test_bad_filters_are_refused(client: httpx.AsyncClient) -> None:
         assert_problem(await client.get(f"{API}/cards", params=params), 422, "validation_error")
 
 
+async def test_unknown_parameters_are_refused(client: httpx.AsyncClient) -> None:
+    """Whoever misspells a filter must not get everything."""
+    card = await create(client, content="x")
+    for method, path, body in (
+        ("GET", "/cards", None),
+        ("GET", f"/cards/{card['id']}", None),
+        ("DELETE", f"/cards/{card['id']}", None),
+        ("POST", "/cards", {"content": "x"}),
+        ("POST", "/search", {"query": "x"}),
+        ("GET", "/ingestion", None),
+        ("GET", "/jobs", None),
+        ("GET", "/keys", None),
+        ("GET", "/workspaces", None),
+        ("GET", "/conversations", None),
+        ("POST", "/imports", None),
+        ("GET", "/doctor", None),
+    ):
+        answer = await client.request(method, f"{API}{path}?tags=x&Limit=1&tags=y", json=body)
+        errors = assert_problem(answer, 422, "validation_error")["errors"]
+        assert [error["loc"] for error in errors] == [["query", "tags"], ["query", "Limit"]], path
+    known = {"limit": "1", "tag": "x", "q": "x", "state": "ready", "count": "true", "created_after": "2020-01-01"}
+    assert (await client.get(f"{API}/cards", params=known)).status_code == 200
+    assert (await client.get(f"{API}/cards/{card['id']}")).status_code == 200
+    for path in ("/health/live?x=1", "/v1/models?x=1"):
+        assert (await client.get(path)).status_code == 200
+
+
 CODE = ["' OR '1'='1", "\\", "%", "_", "a'b\"c", "{}", "$1", ":w", "/*", "--", "'); DELETE FROM cards; --", "\\'"]
 
 
