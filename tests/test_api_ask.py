@@ -106,6 +106,8 @@ async def test_a_level_that_is_not_there_yet(client: httpx.AsyncClient, ferry: d
         ({"query": "a\x00b"}, 422, "validation_error"),
         ({"query": "a", "limit": 0}, 422, "validation_error"),
         ({"query": "a", "limit": 101}, 422, "validation_error"),
+        ({"query": "a", "limit": "5"}, 422, "validation_error"),
+        ({"query": "a", "limit": True}, 422, "validation_error"),
         ({"query": "a", "level": 5}, 422, "validation_error"),
         ({"query": "a", "surprise": 1}, 422, "validation_error"),
         ({"query": "a", "provider": "nobody"}, 404, "not_found"),
@@ -175,11 +177,11 @@ async def test_a_repeated_request_gets_the_first_answer(client: httpx.AsyncClien
         assert_problem(failed, 502, "provider_down")
 
 
-async def test_reading_is_enough(locked: Callable[..., httpx.AsyncClient], services: Services) -> None:
-    token, _ = await make_key(services, "read")
+async def test_it_takes_the_scope_chat(locked: Callable[..., httpx.AsyncClient], services: Services) -> None:
+    token, _ = await make_key(services, "chat")
     async with locked(Authorization=f"Bearer {token}") as client:
         assert (await client.post(f"{API}/ask", json={"query": "Hi"})).status_code == 200
-    token, _ = await make_key(services, "write")
+    token, _ = await make_key(services, "read", "write")
     async with locked(Authorization=f"Bearer {token}") as client:
         assert_problem(await client.post(f"{API}/ask", json={"query": "Hi"}), 403, "missing_scope")
     async with locked() as client:

@@ -41,6 +41,9 @@ async def test_bad_items_are_reported_and_the_good_ones_stored(client: httpx.Asy
         {"content": "野"},
         {"content": ""},
         {"contents": "typo"},
+        {"title": "says nothing of its content"},
+        {"title": "content null", "content": None},
+        {"title": "Title alone", "content": ""},
         {"content": "x", "metadata": {"deep": [{"k": "\x00"}]}},
         {"content": "x", "tags": ["ok", 5]},
         "not an object",
@@ -56,15 +59,19 @@ async def test_bad_items_are_reported_and_the_good_ones_stored(client: httpx.Asy
         ("rejected", "validation_error"),
         ("rejected", "validation_error"),
         ("rejected", "validation_error"),
+        ("created", None),
+        ("rejected", "validation_error"),
+        ("rejected", "validation_error"),
         ("rejected", "validation_error"),
         ("rejected", "validation_error"),
         ("rejected", "card_too_large"),
         ("created", None),
     ]
     assert done[1]["error"]["errors"][0]["loc"] == ["content"]
+    assert [(error["loc"], error["type"]) for error in done[5]["error"]["errors"]] == [(["content"], "missing")]
     assert [one["id"] is None for one in done] == [one["status"] == "rejected" for one in done]
     stored = await fetch(services.database, "SELECT content FROM cards ORDER BY content")
-    assert stored == [("good last",), ("good one",), ("野",)]
+    assert stored == [("",), ("good last",), ("good one",), ("野",)]
 
 
 async def test_a_repeated_external_id_wins_once(client: httpx.AsyncClient, services: Services) -> None:
@@ -104,7 +111,7 @@ async def test_known_cards_are_upserted(client: httpx.AsyncClient, services: Ser
         client,
         {"content": "c0", "external_id": "e0"},
         {"content": "changed", "external_id": "e1"},
-        {"external_id": "e2", "tags": ["new"]},
+        {"content": "c2", "external_id": "e2", "tags": ["new"]},
         {"content": "c3", "external_id": "e3"},
         {"content": "", "title": "", "external_id": "mine"},
     )

@@ -67,7 +67,7 @@ async def test_a_card_is_queued_in_its_own_transaction(client: httpx.AsyncClient
         ({"content": "intro\n\n# 第一章 **标题**\n\ntext"}, "第一章 标题"),
         ({"content": "\n\n- first line\nsecond"}, "first line"),
         ({"title": "  ", "content": "said here"}, "said here"),
-        ({"title": "Title only"}, "Title only"),
+        ({"title": "Title only", "content": ""}, "Title only"),
         ({"title": " kept as it is ", "content": ""}, " kept as it is "),
         ({"content": "野"}, "野"),
         ({"content": "长" * 300}, "长" * 119 + "…"),
@@ -80,11 +80,18 @@ async def test_a_card_without_title_takes_it_from_its_content(
     assert (await create(client, **body))["title"] == title
 
 
-@pytest.mark.parametrize("body", [{}, {"content": ""}, {"title": "", "content": " \n\t"}, {"title": None}])
+@pytest.mark.parametrize("body", [{"content": ""}, {"title": "", "content": " \n\t"}, {"title": None, "content": ""}])
 async def test_a_blank_card_is_refused(client: httpx.AsyncClient, body: dict[str, Any]) -> None:
     """F11: whitespace alone never reaches the queue."""
     assert_problem(await client.post(f"{API}/cards", json=body), 422, "empty_card")
     assert (await client.get(f"{API}/jobs")).json()["items"] == []
+
+
+@pytest.mark.parametrize("body", [{}, {"title": "Title only"}, {"title": "Title only", "content": None}])
+async def test_a_card_says_what_its_content_is(client: httpx.AsyncClient, body: dict[str, Any]) -> None:
+    for path in ("/cards", "/cards?upsert=true"):
+        problem = assert_problem(await client.post(f"{API}{path}", json=body), 422, "validation_error")
+        assert [error["loc"] for error in problem["errors"]] == [["body", "content"]]
 
 
 async def test_a_date_without_zone_is_utc(client: httpx.AsyncClient) -> None:

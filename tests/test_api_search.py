@@ -166,6 +166,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"query": "x", "limit": 101}, "validation_error"),
     ({"query": "x", "limit": 10**9}, "validation_error"),
     ({"query": "x", "limit": "ten"}, "validation_error"),
+    ({"query": "x", "limit": "5"}, "validation_error"),
+    ({"query": "x", "limit": True}, "validation_error"),
+    ({"query": "x", "limit": 5.0}, "validation_error"),
     ({"query": "x", "level": "deep"}, "validation_error"),
     ({"query": "x", "level": 5}, "validation_error"),
     ({"query": "x", "level": -1}, "validation_error"),
@@ -184,6 +187,60 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 async def test_bad_questions_are_refused(client: httpx.AsyncClient) -> None:
     for body, code in REFUSED:
         assert_problem(await client.post(f"{API}/search", json=body), 422, code)
+
+
+WHERE: list[tuple[Any, list[dict[str, Any]]]] = [
+    (
+        {"query": "x", "level": "deep"},
+        [
+            {
+                "loc": ["body", "level"],
+                "msg": "Input should be 'auto', or 'chat', 'search', 'explore', 'context' or 'insight', "
+                "or a valid integer",
+                "type": "literal_error",
+            }
+        ],
+    ),
+    (
+        {"query": "x", "level": 9},
+        [
+            {
+                "loc": ["body", "level"],
+                "msg": "Input should be less than or equal to 4",
+                "type": "less_than_equal",
+            }
+        ],
+    ),
+    (
+        {"query": "x", "filters": {"tags": ["a", "b\x00"], "tag": 1}},
+        [
+            {
+                "loc": ["body", "filters", "tags", 1],
+                "msg": "Text must not contain NUL or lone surrogates",
+                "type": "forbidden_characters",
+            },
+            {"loc": ["body", "filters", "tag"], "msg": "There is no such field here", "type": "extra_forbidden"},
+        ],
+    ),
+    (
+        {"query": "x", "filters": {"tags": ["t"] * 101}},
+        [
+            {
+                "loc": ["body", "filters", "tags"],
+                "msg": "There must be at most 100 of these",
+                "type": "too_long",
+            }
+        ],
+    ),
+    ({}, [{"loc": ["body", "query"], "msg": "Field required", "type": "missing"}]),
+    ([], [{"loc": ["body"], "msg": "Input should be a JSON object", "type": "model_attributes_type"}]),
+]
+
+
+async def test_errors_name_fields_and_nothing_of_ours(client: httpx.AsyncClient) -> None:
+    for body, errors in WHERE:
+        problem = assert_problem(await client.post(f"{API}/search", json=body), 422, "validation_error")
+        assert problem["errors"] == errors
 
 
 async def test_an_embedder_that_is_away_is_a_flag_and_no_failure(

@@ -21,7 +21,7 @@ from app.api.search import (
     route_shape,
 )
 from app.api.sse import Event
-from app.api.text_types import Line, Shape
+from app.api.text_types import Integer, Line, Shape
 from app.chat.answer import Answer, AnswerEvent, Ask, Routed, Token
 from app.chat.citations import Citation
 from app.chat.turn import Started
@@ -32,7 +32,7 @@ class AnswerBody(Shape):
     """What every question may say besides its text."""
 
     level: LevelChoice = "auto"
-    limit: int | None = Field(None, ge=1, le=100, description="Cards that are looked at")
+    limit: Integer | None = Field(None, ge=1, le=100, description="Cards that are looked at")
     filters: FiltersShape | None = None
     provider: Line | None = Field(None, max_length=100)
     model: Line | None = Field(None, max_length=200)

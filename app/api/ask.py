@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.api.answer_shapes import AnswerShape, AskBody, answer_shape, ask_events, ask_of
-from app.api.deps import Claimed, Reader, Wired
+from app.api.deps import Chatter, Claimed, Wired
 from app.api.gone import unless_gone
 from app.api.idempotency import LongRoute
 from app.api.search import check_query
@@ -22,7 +22,7 @@ router = APIRouter(tags=["answers"], route_class=LongRoute)
 
 @router.post("/ask", response_model=AnswerShape, responses={200: {"content": {"text/event-stream": {}}}})
 async def ask(
-    principal: Reader, services: Wired, body: AskBody, request: Request, claim: Claimed
+    principal: Chatter, services: Wired, body: AskBody, request: Request, claim: Claimed
 ) -> AnswerShape | Response:
     """Answer from the notes, with citations. With `stream`: server-sent events `started, route, hits, token,
     citation, finished`, or `failed` as the last one. A client that goes away ends the work.

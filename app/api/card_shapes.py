@@ -41,6 +41,8 @@ class CardWrite(Shape):
 
 
 class CardCreate(CardWrite):
+    """A card always says what its content is, be it nothing."""
+
     model_config = ConfigDict(
         json_schema_extra={
             "example": {
@@ -52,6 +54,8 @@ class CardCreate(CardWrite):
             }
         }
     )
+
+    content: Text = Field(description="Markdown; may be empty where there is a title")
 
 
 class CardChange(CardWrite):
@@ -70,7 +74,7 @@ def _isolated(value: Any, handler: ValidatorFunctionWrapHandler) -> CardCreate |
     try:
         item: CardCreate = handler(value)
     except ValidationError as error:
-        return InvalidItem(errors=described(error.errors()))
+        return InvalidItem(errors=described(error.errors(), value))
     return item
 
 

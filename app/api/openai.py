@@ -17,12 +17,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.answer_shapes import citation_shape
 from app.api.ask import collect
-from app.api.deps import Reader, Wired
+from app.api.deps import Authenticated, Chatter, Wired
 from app.api.gone import unless_gone
 from app.api.problems import openai_document, status_of
 from app.api.search import check_query
 from app.api.sse import EventStream, Wire, on_one_line
-from app.api.text_types import Text
+from app.api.text_types import Integer, Text
 from app.chat.answer import Answer, AnswerEvent, Ask, Routed, Token
 from app.chat.prompt import Turn
 from app.core.errors import Invalid, MindConeError, NotFound
@@ -77,19 +77,19 @@ class CompletionBody(_Loose):
     messages: list[ChatMessage] = Field(min_length=1, max_length=1000)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    max_tokens: int | None = Field(None, ge=1)
-    max_completion_tokens: int | None = Field(None, ge=1)
+    max_tokens: Integer | None = Field(None, ge=1)
+    max_completion_tokens: Integer | None = Field(None, ge=1)
     temperature: float | None = Field(None, ge=0, le=2)
 
 
 @router.get("/models")
-async def list_models(principal: Reader) -> dict[str, Any]:
+async def list_models(principal: Authenticated) -> dict[str, Any]:
     """One model per level; `mindcone` lets the router choose."""
     return {"object": "list", "data": [_model(name) for name in MODELS]}
 
 
 @router.get("/models/{model}")
-async def get_model(principal: Reader, model: str) -> dict[str, Any]:
+async def get_model(principal: Authenticated, model: str) -> dict[str, Any]:
     if model not in MODELS:
         raise ModelNotFound
     return _model(model)
@@ -97,7 +97,7 @@ async def get_model(principal: Reader, model: str) -> dict[str, Any]:
 
 @router.post("/chat/completions", response_model=None, responses={200: {"content": {"text/event-stream": {}}}})
 async def create_chat_completion(
-    principal: Reader, services: Wired, body: CompletionBody, request: Request
+    principal: Chatter, services: Wired, body: CompletionBody, request: Request
 ) -> dict[str, Any] | Response:
     """Answer the last user message from the notes; the messages before it are the conversation."""
     asked = ask_of(body)

@@ -34,6 +34,8 @@ OPENAI_PREFIX: Final = "/v1/"
 MAX_ERRORS: Final = 50
 MAX_LOC: Final = 100
 MAX_MESSAGE: Final = 300
+_PARAMETERS: Final = frozenset({"query", "path", "header", "cookie"})
+_SHOULD: Final = "Input should be "
 
 # The nearest class of an error's ancestry decides.
 STATUS: Final[Mapping[type[Exception], int]] = {
@@ -165,16 +167,83 @@ def unexpected(error: BaseException, scope: Scope) -> Response:
     return problem(scope, 500, "internal", "Something went wrong inside MindCone.")
 
 
-def described(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Validation errors without the input that caused them."""
+def described(found: Sequence[Mapping[str, Any]], value: Any) -> list[dict[str, Any]]:
+    """Validation errors of `value` without the input that caused them: one for each place, in the order of `found`.
+
+    A place is made of names and indices that the caller knows.
+    """
+    places: dict[tuple[str | int, ...], list[Mapping[str, Any]]] = {}
+    for error in found:
+        places.setdefault(_place(error, value), []).append(error)
+    # Of the ways to read a value the one that got furthest into it is what the caller meant.
+    inner = {place[:length] for place in places for length in range(len(place))}
+    told = [
+        (place, near)
+        for place, near in places.items()
+        if place not in inner or not all(_of_another_kind(one) for one in near)
+    ]
     return [
         {
-            "loc": [part if isinstance(part, int) else clean(str(part))[:MAX_LOC] for part in error["loc"]],
-            "msg": clean(str(error["msg"]))[:MAX_MESSAGE],
-            "type": str(error["type"]),
+            "loc": [part if isinstance(part, int) else clean(part)[:MAX_LOC] for part in place],
+            "msg": clean(_message(near))[:MAX_MESSAGE],
+            "type": str(_meant(near)[0]["type"]),
         }
-        for error in found[:MAX_ERRORS]
+        for place, near in told[:MAX_ERRORS]
     ]
+
+
+def _place(error: Mapping[str, Any], value: Any) -> tuple[str | int, ...]:
+    """Where the error is. pydantic puts the names of its validators between the fields: they are no keys there."""
+    loc: tuple[str | int, ...] = tuple(error["loc"])
+    if error["type"] == "json_invalid":
+        return loc
+    if loc and loc[0] in _PARAMETERS:
+        return (*loc[:2], *(part for part in loc[2:] if isinstance(part, int)))
+    place = []
+    for part in loc:
+        is_field = isinstance(value, Mapping) and part in value
+        is_item = isinstance(value, list) and isinstance(part, int) and part < len(value)
+        if is_field or is_item:
+            value = value[part]
+            place.append(part)
+    # What is missing is no key either.
+    return (*place, loc[-1]) if error["type"] == "missing" and place[-1:] != [*loc[-1:]] else tuple(place)
+
+
+def _of_another_kind(error: Mapping[str, Any]) -> bool:
+    return str(error["type"]).endswith("_type") or error["type"] == "literal_error"
+
+
+def _meant(near: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Errors of one place: a value of the right kind that is wrong says more than the other kinds it might have had."""
+    return [error for error in near if not _of_another_kind(error)] or near
+
+
+def _message(near: Sequence[Mapping[str, Any]]) -> str:
+    said = list(dict.fromkeys(_plain(error) for error in _meant(near)))
+    if all(text.startswith(_SHOULD) for text in said):
+        return _SHOULD + ", or ".join(text.removeprefix(_SHOULD) for text in said)
+    return "; ".join(said)
+
+
+def _plain(error: Mapping[str, Any]) -> str:
+    """What is wrong in words that need no Python."""
+    bounds = error.get("ctx") or {}
+    match error["type"]:
+        case "too_short":
+            return f"There must be at least {bounds['min_length']} of these"
+        case "too_long":
+            return f"There must be at most {bounds['max_length']} of these"
+        case "model_type" | "model_attributes_type" | "dict_type" | "dataclass_type":
+            return f"{_SHOULD}a JSON object"
+        case "frozenset_type" | "set_type" | "tuple_type" | "list_type":
+            return f"{_SHOULD}a list"
+        case "extra_forbidden":
+            return "There is no such field here"
+        case "value_error":
+            # None of our validators raises it; the web framework's own does for uploads.
+            return f"{_SHOULD}a file" if "UploadFile" in str(error["msg"]) else "This value is not acceptable"
+    return str(error["msg"])
 
 
 def install(app: FastAPI) -> None:
@@ -186,7 +255,7 @@ def install(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        found = described(error.errors())
+        found = described(error.errors(), {"body": error.body})
         # A validator may name the failure more precisely than "some value is wrong".
         codes = {entry["type"] for entry in found if entry["type"] in CODES}
         code = codes.pop() if len(codes) == 1 and len(found) == 1 else "validation_error"

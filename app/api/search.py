@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from app.api.deps import Reader, Wired
 from app.api.gone import unless_gone
 from app.api.idempotency import RecordedRoute
-from app.api.text_types import JsonObject, Moment, Shape, Tags, Text
+from app.api.text_types import Integer, JsonObject, Moment, Shape, Tags, Text
 from app.core.errors import Invalid
 from app.retrieval.types import Evidence, Filters, Hit, Level, Question, Route
 
@@ -36,7 +36,7 @@ def _asks(value: str) -> str:
 
 
 QueryText = Annotated[Text, AfterValidator(_asks)]
-LevelChoice = Literal["auto"] | LevelName | Annotated[int, Field(ge=0, le=4, strict=True)]
+LevelChoice = Literal["auto"] | LevelName | Annotated[Integer, Field(ge=0, le=4)]
 
 
 class FiltersShape(Shape):
@@ -56,7 +56,7 @@ class SearchBody(Shape):
 
     query: QueryText
     level: LevelChoice = "auto"
-    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    limit: Annotated[Integer, Field(ge=1, le=100)] = 10
     filters: FiltersShape | None = None
     explain: bool = False
     as_of: Moment | None = Field(None, description="What was known then")

@@ -83,6 +83,8 @@ def _json(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+# In JSON "5" and true are no numbers; in a query string everything is text.
+Integer = Annotated[int, Field(strict=True)]
 Text = Annotated[str, AfterValidator(_storable)]
 Line = Annotated[Text, AfterValidator(_not_blank)]
 Title = Annotated[Text, Field(max_length=500)]
