@@ -114,6 +114,7 @@ SCOPED = [
     ("POST", "/search", {"query": "x"}, "read"),
     ("GET", "/ingestion", None, "read"),
     ("GET", "/jobs", None, "read"),
+    ("POST", "/ask", {"query": "x"}, "chat"),
     ("POST", "/cards", {"content": "x"}, "write"),
     ("POST", "/cards/bulk", {"items": []}, "write"),
     ("PATCH", "/cards/01920000-0000-7000-8000-000000000000", {"tags": []}, "write"),
@@ -213,6 +214,19 @@ async def test_a_token_is_shown_once_and_kept_as_a_hash(services: Services, clie
     rows = await fetch(services.database, "SELECT k::text FROM api_keys k")
     assert secret
     assert not any(secret in row[0] for row in rows)
+
+
+async def test_a_key_that_would_never_open_anything_is_not_made(client: httpx.AsyncClient) -> None:
+    at = datetime.now(UTC)
+    for moment in (at - timedelta(seconds=1), at - timedelta(days=1000)):
+        answer = await client.post(f"{API}/keys", json={"name": "x", "expires_at": moment.isoformat()})
+        problem = assert_problem(answer, 422, "validation_error")
+        assert [error["loc"] for error in problem["errors"]] == [["body", "expires_at"]]
+    none = await client.post(f"{API}/keys", json={"name": "x", "scopes": []})
+    assert assert_problem(none, 422, "validation_error")["detail"] == "There must be at least 1 of these"
+    assert (await client.get(f"{API}/keys")).json()["items"] == []
+    ahead = (at + timedelta(hours=1)).isoformat()
+    assert (await client.post(f"{API}/keys", json={"name": "x", "expires_at": ahead})).status_code == 201
 
 
 async def test_revocation_and_expiry(services: Services, locked: Locked) -> None:

@@ -95,17 +95,34 @@ async def test_an_upload_becomes_a_job(client: httpx.AsyncClient, services: Serv
     assert (job["kind"], job["state"], job["payload"]["format"]) == ("import", "queued", "obsidian")
     kept = job["payload"]["files"]
     assert [file["name"] for file in kept] == ["note.md", "note.md", "../../etc/passwd", "中文 笔记.md"]
-    folder = tmp_path / "uploads" / job["payload"]["upload"]
-    assert sorted(path.name for path in folder.iterdir()) == sorted(file["stored"] for file in kept)
-    assert [(folder / file["stored"]).read_bytes() for file in kept] == [b"# One", b"# Two", b"x", "# 三".encode()]
+    assert [file["size"] for file in kept] == [5, 5, 1, 5]
+    (folder,) = (tmp_path / "uploads").iterdir()
+    stored = [path.read_bytes() for path in sorted(folder.iterdir())]
+    assert stored == [b"# One", b"# Two", b"x", "# 三".encode()]
     assert not (tmp_path / "etc").exists()
+
+    # Where they are stored is told nowhere.
+    assert job["payload"].keys() == {"format", "files"}
+    assert all(file.keys() == {"name", "size"} for file in kept)
+    assert (await client.get(f"{API}/jobs")).json()["items"] == [job]
+    assert (await client.get(f"{API}/jobs/{job['id']}")).json()["payload"] == job["payload"]
+
+
+async def test_the_field_of_an_upload_may_be_called_file(client: httpx.AsyncClient) -> None:
+    url = f"{API}/imports"
+    one = await client.post(url, files={"file": ("a.md", b"# One")})
+    assert (one.status_code, one.json()["payload"]["files"]) == (202, [{"name": "a.md", "size": 5}])
+    both = await client.post(url, files=[("file", ("a.md", b"x")), ("files", ("b.md", b"y")), ("file", ("c.md", b"z"))])
+    assert {file["name"] for file in both.json()["payload"]["files"]} == {"a.md", "b.md", "c.md"}
 
 
 async def test_uploads_that_are_none(client: httpx.AsyncClient, tmp_path: Path) -> None:
     url = f"{API}/imports"
-    assert_problem(await client.post(url), 422, "validation_error")
-    assert_problem(await client.post(url, json={"files": []}), 422, "validation_error")
-    assert_problem(await client.post(url, data={"files": "text"}), 422, "validation_error")
+    assert_problem(await client.post(url), 422, "no_files")
+    assert_problem(await client.post(url, json={"files": []}), 422, "no_files")
+    for name in ("file", "files"):
+        problem = assert_problem(await client.post(url, data={name: "text"}), 422, "validation_error")
+        assert problem["errors"] == [{"loc": ["body", name], "msg": "Input should be a file", "type": "value_error"}]
     ok = {"files": ("a.md", b"x")}
     assert_problem(await client.post(url, files=ok, data={"format": "word"}), 422, "validation_error")
     multipart = {"content-type": "multipart/form-data; boundary=b"}

@@ -57,11 +57,12 @@ async def create_import(
     upload: Annotated[Upload, Depends(upload_folder, scope="function")],
     session: WriteSession,
     response: Response,
-    files: Annotated[list[UploadFile], File(description="zip, .md, .txt, .html, .pdf, .docx")],
+    files: Annotated[list[UploadFile], File(description="zip, .md, .txt, .html, .pdf, .docx")] = [],  # noqa: B006
+    file: Annotated[list[UploadFile], File(description="The same, for clients that send one")] = [],  # noqa: B006
     format: Annotated[Literal["auto", "obsidian", "logseq", "markdown"], Form()] = "auto",
 ) -> JobShape:
     """Import files into the workspace. The job says what became of each."""
-    named = [file for file in files if file.filename or file.size]
+    named = [upload for upload in (*files, *file) if upload.filename or upload.size]
     if not named:
         raise NoFiles
     kept = await asyncio.to_thread(_keep, upload.folder, named)

@@ -151,7 +151,7 @@ def job_shape(job: JobView) -> JobShape:
         state=job.state,
         step=job.step,
         progress=job.progress,
-        payload=dict(job.payload),
+        payload=_payload(job),
         error=JobError(code=job.error_code, detail=job.error_detail or "") if job.error_code else None,
         attempts=job.attempts,
         max_attempts=job.max_attempts,
@@ -160,6 +160,14 @@ def job_shape(job: JobView) -> JobShape:
         finished_at=job.finished_at,
         available_at=job.available_at,
     )
+
+
+def _payload(job: JobView) -> dict[str, Any]:
+    """What was asked for. Where an upload lies on the disk is nobody's business."""
+    if job.kind != "import":
+        return dict(job.payload)
+    files = [{"name": file["name"], "size": file["size"]} for file in job.payload.get("files", ())]
+    return {"format": job.payload.get("format", "auto"), "files": files}
 
 
 def _file_result(row: ImportedFile) -> FileResult:

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from app.api.deps import Admin, Claimed, ReadSession, WriteSession
 from app.api.idempotency import RecordedRoute
 from app.api.pages import Cursor, Limit, Page, cut, decode_position, encode_position
 from app.api.text_types import Moment, Name, Shape
+from app.core.clock import now
 from app.people import queries
 from app.people.keys import Scope, issue
 from app.people.tables import ApiKey
@@ -20,12 +22,18 @@ from app.people.tables import ApiKey
 router = APIRouter(prefix="/keys", tags=["keys"], route_class=RecordedRoute)
 
 
+def _ahead(value: datetime) -> datetime:
+    if value <= now():
+        raise PydanticCustomError("moment_passed", "This moment has passed already")
+    return value
+
+
 class KeyCreate(Shape):
     model_config = ConfigDict(json_schema_extra={"example": {"name": "phone", "scopes": ["read", "chat"]}})
 
     name: Name
     scopes: Annotated[frozenset[Scope], Field(min_length=1)] = frozenset({"read", "write", "chat"})
-    expires_at: Moment | None = None
+    expires_at: Annotated[Moment, AfterValidator(_ahead)] | None = None
 
 
 class KeyShape(BaseModel):
