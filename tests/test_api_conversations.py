@@ -86,6 +86,8 @@ async def test_titles(client: httpx.AsyncClient) -> None:
     assert made["title"] is None
     renamed = await client.patch(url, json={"title": "Mine"}, headers={"If-Match": '"1"'})
     assert (renamed.json()["title"], renamed.headers["etag"]) == ("Mine", '"2"')
+    assert renamed.json()["updated_at"] > made["updated_at"]
+    assert (await client.get(url)).json() == renamed.json()
     assert_problem(await client.patch(url, json={"title": "x"}, headers={"If-Match": '"1"'}), 412, "version_mismatch")
     assert (await client.patch(url, json={}, headers={"If-Match": '"2"'})).json()["title"] == "Mine"
     assert_problem(await client.patch(url, json={}, headers={"If-Match": '"1"'}), 412, "version_mismatch")
