@@ -132,7 +132,8 @@ class Plans:
         return {node.index for node in self.nodes if node.index}
 
     def check(self, *indexes: str, reads: dict[str, int] | None = None, within: str = "") -> None:
-        """These indexes are used, no big table is scanned (but for a limit that ends it early), and no more than `reads` rows of a table are read,
+        """These indexes are used, no big table is scanned (but for a limit that ends it early), and no more
+        than `reads` rows of a table are read,
         by the statements that have `within` in their text.
         """
         nodes = [node for node in self.nodes if within in node.statement]
