@@ -95,6 +95,8 @@ def server_config(app: FastAPI, settings: HttpSettings) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
+        # Longer than clients keep idle connections (5 s is usual), or they send into one that we are just closing.
+        timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, round(settings.shutdown_grace_seconds)),
     )
 
