@@ -52,6 +52,8 @@ class Pipeline:
         self._segmenter = segmenter
         self._settings = settings
         self._space_id: int | None = None
+        # Preparing is Python: several groups at once would only all be late for the embedder.
+        self._preparing = asyncio.Lock()
 
     async def ingest(self, workspace_id: uuid.UUID, tasks: Sequence[Task], *, last_attempt: bool = False) -> Outcome:
         """Learn these cards. Those that are done already, gone or changed are passed over.
@@ -74,7 +76,8 @@ class Pipeline:
         return outcome
 
     async def _prepare(self, workspace_id: uuid.UUID, texts: Sequence[CardText], outcome: Outcome) -> list[CardRows]:
-        prepared, broken = await asyncio.to_thread(self._prepare_all, texts)
+        async with self._preparing:
+            prepared, broken = await asyncio.to_thread(self._prepare_all, texts)
         for text, error in broken:
             # The text itself cannot be worked on; the others of the group can.
             log.error("card_unreadable", card_id=str(text.card_id), exc_info=error)

@@ -6,6 +6,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from app.core.ids import new_id
 from app.index.rows import CardRows, ChunkRow, WindowRow, text_hash
@@ -29,6 +30,8 @@ def prepare(
     max_tokens: int,
 ) -> CardRows:
     """Chunks with their terms and windows, none of them longer than `max_tokens`."""
+    # Most texts are counted more than once: when they are cut, and as they are.
+    count_tokens = cache(count_tokens)
     head = shortened(title, count_tokens, max_tokens // 4)
     # Every window opens with the title, and a chunk may be a single window.
     room = max_tokens - count_tokens(head)
