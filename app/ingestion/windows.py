@@ -66,6 +66,9 @@ def body_start(title: str, text: str) -> int:
     """Offset where `text` begins after a first line that only repeats `title`; 0 when it does not."""
     start = len(text) - len(text.lstrip())
     line = text[start:].splitlines()[0] if start < len(text) else ""
+    # Marks and spaces make a line longer than its title, but not by this much; most first lines are whole paragraphs.
+    if not title or len(line) > 3 * len(title) + 40:
+        return 0
     if not name_key(title) or name_key(strip_marks(line)) != name_key(title):
         return 0
     rest = text[start + len(line) :].lstrip()
