@@ -66,23 +66,26 @@ async def list_known_vectors(
 async def stage_vectors(
     session: AsyncSession,
     workspace_id: uuid.UUID,
-    card_id: uuid.UUID,
     space: tuple[int, EmbeddingSpace],
     vectors: Mapping[uuid.UUID, StoredVector],
+    owners: Mapping[uuid.UUID, uuid.UUID],
 ) -> None:
-    """Keep what is already embedded, in case the rest fails. A card that was removed meanwhile keeps nothing."""
+    """Keep what is already embedded, in case the rest fails; `owners`: text hash to card id. A card that was removed
+    meanwhile keeps nothing.
+    """
     space_id, described = space
     await (await raw(session)).execute(
         """
         INSERT INTO staged_vectors (workspace_id, card_id, space_id, text_hash, dense, sparse)
-        SELECT $1, owner.id, $3, new.text_hash, new.dense, new.sparse
-        FROM (SELECT id FROM cards WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE) AS owner,
-             unnest($4::uuid[], $5::halfvec[], $6::sparsevec[]) AS new (text_hash, dense, sparse)
+        SELECT $1, owner.id, $2, new.text_hash, new.dense, new.sparse
+        FROM (SELECT id FROM cards WHERE workspace_id = $1 AND id = ANY ($3) ORDER BY id FOR KEY SHARE) AS owner
+        JOIN unnest($3::uuid[], $4::uuid[], $5::halfvec[], $6::sparsevec[]) AS new (card_id, text_hash, dense, sparse)
+            ON new.card_id = owner.id
         ON CONFLICT DO NOTHING
         """,
         workspace_id,
-        card_id,
         space_id,
+        [owners[key] for key in vectors],
         list(vectors),
         [HalfVector(vector.dense) for vector in vectors.values()],
         [_sparse(vector, described) for vector in vectors.values()],

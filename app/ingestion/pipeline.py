@@ -131,8 +131,7 @@ class Pipeline:
             outcome.embedded += len(batch)
             if number + 1 < len(batches):
                 async with self._database.unit() as session:
-                    for card_id, own in _by_owner(fresh, owners).items():
-                        await index.stage_vectors(session, workspace_id, card_id, (space_id, self._embedder.space), own)
+                    await index.stage_vectors(session, workspace_id, (space_id, self._embedder.space), fresh, owners)
                     await queries.set_step(
                         session, workspace_id, sorted(set(owners.values())), "embed", (number + 1) / len(batches)
                     )
@@ -207,10 +206,3 @@ def _recent(cards: Iterable[CardRows], docs: Mapping[uuid.UUID, int]) -> list[Le
 
 def _batches(keys: Sequence[uuid.UUID], size: int) -> Iterable[Sequence[uuid.UUID]]:
     return (keys[at : at + size] for at in range(0, len(keys), size))
-
-
-def _by_owner(fresh: Vectors, owners: Mapping[uuid.UUID, uuid.UUID]) -> dict[uuid.UUID, Vectors]:
-    grouped: dict[uuid.UUID, Vectors] = {}
-    for key, vector in fresh.items():
-        grouped.setdefault(owners[key], {})[key] = vector
-    return grouped
