@@ -51,17 +51,29 @@ class Recorder:
         self.max_tokens = inner.max_tokens
         self.count_tokens = inner.count_tokens
         self.queries = inner.queries
+        self.reset()
+
+    def reset(self) -> None:
         self.batches: list[list[str]] = []
         self.in_flight = self.most_in_flight = 0
+        self.idle_seconds, self._idle_since = 0.0, time.perf_counter()
 
     async def passages(self, texts: Sequence[str]) -> Embeddings:
         self.batches.append(list(texts))
+        if not self.in_flight:
+            self.idle_seconds += time.perf_counter() - self._idle_since
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             return await self._inner.passages(texts)
         finally:
             self.in_flight -= 1
+            if not self.in_flight:
+                self._idle_since = time.perf_counter()
+
+    def ended(self) -> float:
+        """Seconds without any call, up to now."""
+        return self.idle_seconds + time.perf_counter() - self._idle_since
 
     async def open(self) -> None: ...
 
@@ -77,6 +89,7 @@ class Run:
     cpu: float
     server_cpu: float
     submit_seconds: float = 0.0
+    idle_seconds: float = 0.0
     load: float = field(default_factory=lambda: os.getloadavg()[0])
 
     @property
@@ -109,14 +122,14 @@ async def run_pipeline(services: Services, recorder: Recorder, cards: Sequence[N
     """The cards as somebody's who has just handed them in; the workspace is gone afterwards."""
     async with services.database.unit() as session:
         workspace_id = (await people.insert_workspace(session, f"ingest-{uuid.uuid4().hex}", "Ingest")).id
-    recorder.batches = []
+    recorder.reset()
     watch = Watch(services.settings.data_dir)
     for at in range(0, len(cards), BULK):
         async with services.database.unit() as session:
             await services.intake.submit_many(session, workspace_id, cards[at : at + BULK])
     submitted, *_ = watch.spent
     await work_until_idle(services)
-    run = Run(sum(map(len, recorder.batches)), *watch.spent, submitted)
+    run = Run(sum(map(len, recorder.batches)), *watch.spent, submitted, recorder.ended())
     async with services.database.unit() as session:
         ready = await session.scalar(
             text("SELECT count(*) FROM cards WHERE workspace_id = :w AND state = 'ready'"), {"w": workspace_id}
@@ -201,6 +214,7 @@ def _summary(pipeline: Sequence[Run], alone: Sequence[Run], cards: int) -> dict[
         "ratio_of_pairs_median": round(
             statistics.median(p.speed / a.speed for p, a in zip(pipeline, alone, strict=True)), 3
         ),
+        "embedder_idle_share": round(sum(run.idle_seconds for run in pipeline) / seconds, 3),
         "submit_share": round(sum(run.submit_seconds for run in pipeline) / seconds, 3),
         "embedder_cpu_ms": round(embedder, 2),
         "beyond_embedder_cpu_ms": {"process": round(process, 2), "server": round(server, 2)},

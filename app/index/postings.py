@@ -56,9 +56,12 @@ class LexicalRow:
 
 def pack_terms(occurrences: Mapping[int, int]) -> bytes:
     """TERM records by ascending hash, from term hash → occurrences (more than 65,535 count as that)."""
+    hashes = np.fromiter(occurrences.keys(), np.int64, len(occurrences))
+    counts = np.fromiter(occurrences.values(), np.int64, len(occurrences))
+    order = np.argsort(hashes)
     packed = np.empty(len(occurrences), TERM)
-    for i, term in enumerate(sorted(occurrences)):
-        packed[i] = (term, min(occurrences[term], U2_MAX))
+    packed["hash"] = hashes[order]
+    packed["tf"] = np.minimum(counts, U2_MAX)[order]
     return packed.tobytes()
 
 

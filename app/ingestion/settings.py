@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 class IngestionSettings(BaseModel):
     chunk_target_tokens: int = Field(300, ge=50, le=2000)
-    embed_batch: int = Field(64, ge=1, le=2048, description="Windows embedded and stored per step of a long card")
+    embed_batch: int = Field(128, ge=1, le=2048, description="Windows embedded and stored per step of a long card")
     fold_rows: int = Field(500, ge=1, description="Recent documents after which a workspace's postings are folded")
     trash_days: int = Field(30, ge=0, description="How long a trashed card can be brought back")
     vector_index_windows: int = Field(
