@@ -21,7 +21,7 @@ class EmbedderSettings(BaseModel):
     embedder_max_tokens: int = Field(8192, ge=16, description="openai: the longest text that the model takes")
     embedder_threads: int = Field(2, ge=1, le=64, description="texts (openai: requests) computed at once")
     embedder_batch_tokens: int = Field(100_000, ge=1, description="openai, bge-m3: tokens in one batch")
-    embedder_batch_count: int = Field(64, ge=1, description="openai, bge-m3 on a GPU: texts in one batch")
+    embedder_batch_count: int = Field(128, ge=1, description="openai, bge-m3 on a GPU: texts in one batch")
     embedder_device: str = Field("cpu", description="bge-m3: cpu, cuda:0, mps")
     embedder_query_prefix: str | None = Field(None, description="bge-m3, openai: put before each question")
     embedder_passage_prefix: str | None = Field(None, description="bge-m3, openai: put before each passage")
