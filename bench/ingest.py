@@ -40,6 +40,7 @@ from app.worker import work_until_idle
 from bench.corpora import read_documents
 
 BULK = 100
+WARM = 100
 
 
 class Recorder:
@@ -124,11 +125,18 @@ async def run_pipeline(services: Services, recorder: Recorder, cards: Sequence[N
         workspace_id = (await people.insert_workspace(session, f"ingest-{uuid.uuid4().hex}", "Ingest")).id
     recorder.reset()
     watch = Watch(services.settings.data_dir)
-    for at in range(0, len(cards), BULK):
-        async with services.database.unit() as session:
-            await services.intake.submit_many(session, workspace_id, cards[at : at + BULK])
+
+    async def hand_in(first: int, last: int) -> None:
+        for at in range(first, last, BULK):
+            async with services.database.unit() as session:
+                await services.intake.submit_many(session, workspace_id, cards[at : min(at + BULK, last)])
+
+    # The worker begins with the first cards while the others still come in.
+    await hand_in(0, BULK)
+    working = asyncio.create_task(work_until_idle(services))
+    await hand_in(BULK, len(cards))
     submitted, *_ = watch.spent
-    await work_until_idle(services)
+    await working
     run = Run(sum(map(len, recorder.batches)), *watch.spent, submitted, recorder.ended())
     async with services.database.unit() as session:
         ready = await session.scalar(
@@ -156,12 +164,13 @@ async def main(arguments: argparse.Namespace) -> None:
     log.configure("WARNING", "console")
     documents = [document for corpus in read_documents(arguments.folder) for document in corpus]
     needed = arguments.cards * arguments.rounds
-    assert len(documents) >= needed, f"{needed} documents are needed, {len(documents)} are there"
+    assert len(documents) >= needed + WARM, f"{needed + WARM} documents are needed, {len(documents)} are there"
     with database_url(settings) as dsn:
         async with open_services(settings, dsn, role="bench") as services:
             recorder = Recorder(services.embedder)
             services = replace(services, pipeline=Pipeline(services.database, recorder, services.segmenter, settings))
-            await services.embedder.passages([document.text for document in documents[:20]])
+            # A worker that has been at work for a while: other cards first.
+            await run_pipeline(services, recorder, [_card(document) for document in documents[needed : needed + WARM]])
             pipeline, alone = [], []
             for number in range(arguments.rounds):
                 cards = [
