@@ -7,13 +7,17 @@ from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 from app.cards import tables as cards
 from app.chat import tables as chat
 from app.db.base import Base
+from app.graph import cone_tables as cone
+from app.graph import tables as graph
+from app.graph import vector_tables as vectors
 from app.index import lexical_tables as lexical
 from app.index import tables as index
+from app.ingestion import tables as ingestion
 from app.jobs import tables as jobs
 from app.people import tables as people
 from app.transfer import tables as transfer
 
-ROOMS = (people, cards, index, lexical, jobs, transfer, chat)
+ROOMS = (people, cards, index, lexical, graph, cone, vectors, ingestion, jobs, transfer, chat)
 """Whose tables there are; importing them is what declares them."""
 
 metadata = Base.metadata

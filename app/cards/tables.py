@@ -59,6 +59,9 @@ class Card(Tenant, Base):
     error_code: Mapped[str | None] = mapped_column(Text)
     error_detail: Mapped[str | None] = mapped_column(Text)
     attempts: Mapped[int] = mapped_column(server_default="0")
+    extraction: Mapped[dict[str, Any] | None] = mapped_column(
+        JSONB(none_as_null=True), comment="who extracted it, what was dropped and added"
+    )
 
 
 class CardRevision(Tenant, Created, Base):

@@ -8,11 +8,23 @@ card; the packed postings (`lexical_tables`) follow chunks by a trigger.
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
-from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, Integer, Sequence, Text, UniqueConstraint, text
-from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    Sequence,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Tenant
@@ -102,3 +114,21 @@ class StagedVector(Base):
     text_hash: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     dense: Mapped[Any] = mapped_column(HALFVEC)
     sparse: Mapped[Any | None] = mapped_column(SPARSEVEC)
+
+
+class Calibration(Base):
+    """How far apart question and text usually are: `mu` and `sigma` of the cosine distance of pairs that have nothing
+    to do with each other, per collection and pair of scripts. `detail` holds what else was fitted from them.
+    """
+
+    __tablename__ = "calibrations"
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
+    space_id: Mapped[int] = mapped_column(primary_key=True)
+    collection: Mapped[str] = mapped_column(Text, primary_key=True)
+    script: Mapped[str] = mapped_column(Text, primary_key=True, comment="of question and text: han-latin, ...")
+    mu: Mapped[float]
+    sigma: Mapped[float]
+    pairs: Mapped[int]
+    detail: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    computed_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -1,0 +1,1 @@
+"""How what we know connects: entities, their mentions and relations, and the cone of episodes."""
