@@ -548,6 +548,28 @@ def upgrade() -> None:
     op.create_index(
         "ix_role_vectors_text_hash", "role_vectors", ["workspace_id", "space_id", "text_hash"], unique=False
     )
+    op.create_table(
+        "posted_episodes",
+        sa.Column("card_id", sa.Uuid(), nullable=False),
+        sa.Column("text_version", sa.Integer(), nullable=False),
+        sa.Column("ordinal", sa.Integer(), nullable=False),
+        sa.Column("external_id", sa.Text(), nullable=True),
+        sa.Column("is_complete", sa.Boolean(), nullable=False),
+        sa.Column("body", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("body_hash", sa.Uuid(), nullable=False),
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["workspace_id", "card_id"],
+            ["cards.workspace_id", "cards.id"],
+            name=op.f("fk_posted_episodes_workspace_id_card_id_cards"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("workspace_id", "id", name=op.f("pk_posted_episodes")),
+    )
+    op.create_index("ix_posted_episodes_card_id", "posted_episodes", ["workspace_id", "card_id"], unique=False)
+    op.create_index("uq_posted_episodes_external_id", "posted_episodes", ["workspace_id", "external_id"], unique=True)
     op.add_column(
         "cards",
         sa.Column(
@@ -565,6 +587,7 @@ def downgrade() -> None:
     for statement in script("0002_graph_down"):
         op.execute(statement)
     op.drop_column("cards", "extraction")
+    op.drop_table("posted_episodes")
     op.drop_table("role_vectors")
     op.drop_table("point_vectors")
     op.drop_table("point_entities")
