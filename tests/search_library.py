@@ -19,6 +19,7 @@ from app.db.session import Database
 from app.db.settings import DatabaseSettings
 from app.index import folding
 from app.index import queries as index
+from app.index.collections import Collection
 from app.ingestion.pipeline import Outcome, Pipeline
 from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
@@ -117,9 +118,10 @@ class Library:
         return await self.pipeline.ingest(self.id, await self.tasks(), **how)
 
     async def fold(self) -> None:
-        for step in (folding.fold, folding.compact):
-            async with self.database.unit() as session:
-                await step(session, self.id, 1)
+        for collection in Collection:
+            for step in (folding.fold, folding.compact):
+                async with self.database.unit() as session:
+                    await step(session, self.id, 1, collection=collection)
 
     async def search(self, query: str, **how: Any) -> Evidence:
         return await self.retriever.retrieve(self.id, Question(query, Level.search, **how))

@@ -37,11 +37,12 @@ HARM = {
     ),
     "chunk_without_postings": "DELETE FROM lex_recent",
     "postings_without_chunk": (
-        "INSERT INTO lex_recent SELECT workspace_id, doc + 1000, words, grams, word_terms, gram_terms FROM lex_recent"
+        "INSERT INTO lex_recent (workspace_id, collection, doc, words, grams, word_terms, gram_terms) "
+        "SELECT workspace_id, 0, doc + 1000, words, grams, word_terms, gram_terms FROM lex_recent"
     ),
     "postings_twice": (
-        "INSERT INTO lex_segment (workspace_id, seg, docs, words, gram_docs, grams, members) "
-        "SELECT workspace_id, 1, 0, 0, 0, 0, decode(lpad(reverse_bytes, 8, '0'), 'hex') FROM "
+        "INSERT INTO lex_segment (workspace_id, collection, seg, docs, words, gram_docs, grams, members) "
+        "SELECT workspace_id, 0, 1, 0, 0, 0, 0, decode(lpad(reverse_bytes, 8, '0'), 'hex') FROM "
         "(SELECT workspace_id, to_hex(doc % 256) || '000000' AS reverse_bytes FROM lex_recent) AS r"
     ),
     "postings_sums": "UPDATE lex_recent SET words = words + 1",
@@ -70,8 +71,8 @@ async def workspace_id(database: Database) -> uuid.UUID:
             "VALUES (:w, :chunk, :card, 0, 7, 0, 10, 'some words', 2, 2, 0, 'word')",
             'INSERT INTO windows (workspace_id, chunk_id, space_id, ordinal, card_id, start, "end", text_hash, dense) '
             "SELECT :w, :chunk, id, 0, :card, 0, 10, :chunk, '[1,0,0]' FROM embedding_spaces",
-            "INSERT INTO lex_recent (workspace_id, doc, words, grams, word_terms, gram_terms) "
-            "VALUES (:w, 7, 2, 0, '', '')",
+            "INSERT INTO lex_recent (workspace_id, collection, doc, words, grams, word_terms, gram_terms) "
+            "VALUES (:w, 0, 7, 2, 0, '', '')",
         ):
             used = {name: value for name, value in values.items() if f":{name}" in statement}
             await session.execute(text(statement), used)

@@ -21,6 +21,7 @@ from app.db.session import Database, raw
 from app.db.settings import DatabaseSettings
 from app.db.sql import load
 from app.index import folding
+from app.index.collections import Collection
 from app.index.folding import compact, fold, list_foldable, rebuild
 from app.index.lexical import insert_recent, lexical_stats, search_lexical
 from app.index.lexical_tables import LexBlock, LexRecent, LexSegment, LexTombstone
@@ -142,6 +143,7 @@ async def until_blocked(db: Database, task: asyncio.Task[Any]) -> None:
             await connection.rollback()
 
 
+RECENT = "(workspace_id, collection, doc, words, grams, word_terms, gram_terms)"
 EMPTY = {"lex_recent": 0, "lex_block": 0, "lex_segment": 0, "lex_tombstone": 0}
 
 
@@ -193,9 +195,9 @@ async def test_workspaces_do_not_see_each_other(database: Database) -> None:
     assert (await one.search("a")).docs.tolist() == [1]
     assert (await two.search("a")).docs.tolist() == [3, 4]
     async with database.read() as session:
-        assert two.id not in await list_foldable(session, 1)
-        assert one.id in await list_foldable(session, 2)
-        assert one.id not in await list_foldable(session, 3)
+        assert (two.id, Collection.chunk) not in await list_foldable(session, 1)
+        assert (one.id, Collection.chunk) in await list_foldable(session, 2)
+        assert (one.id, Collection.chunk) not in await list_foldable(session, 3)
 
 
 async def test_an_empty_workspace_finds_nothing(notes: Notes) -> None:
@@ -488,9 +490,12 @@ async def test_a_rebuild_needs_a_fresh_session(notes: Notes) -> None:
         ("DELETE FROM lex_recent WHERE workspace_id = $1", {"missing": 2}),
         ("DELETE FROM lex_segment WHERE workspace_id = $1", {"missing": 2}),
         ("UPDATE lex_segment SET words = words + 1 WHERE workspace_id = $1", {"sums_agree": False}),
-        ("INSERT INTO lex_recent VALUES ($1, 1, 1, 0, '', '')", {"duplicates": 1}),
-        ("INSERT INTO lex_recent VALUES ($1, 77, 1, 0, '', '')", {"orphans": 1}),
-        ("INSERT INTO lex_tombstone VALUES ($1, 1, 1, 0)", {"missing": 1}),
+        (f"INSERT INTO lex_recent {RECENT} VALUES ($1, 0, 1, 1, 0, '', '')", {"duplicates": 1}),
+        (f"INSERT INTO lex_recent {RECENT} VALUES ($1, 0, 77, 1, 0, '', '')", {"orphans": 1}),
+        (
+            "INSERT INTO lex_tombstone (workspace_id, collection, doc, words, grams) VALUES ($1, 0, 1, 1, 0)",
+            {"missing": 1},
+        ),
     ],
 )
 async def test_stats_show_what_is_broken(notes: Notes, damage: str, shown: dict[str, Any]) -> None:
@@ -514,7 +519,7 @@ async def test_stats_count(notes: Notes) -> None:
     await notes.added(row(4, "a"))
     async with notes.db.read() as session:
         stats = await lexical_stats(session, notes.id)
-    assert (stats.chunks, stats.indexed, stats.recent, stats.tombstones) == (2, 2, 1, 1)
+    assert (stats.owners, stats.indexed, stats.recent, stats.tombstones) == (2, 2, 1, 1)
     assert (stats.segments, stats.dead) == (1, 1)
 
 
@@ -536,9 +541,13 @@ async def test_search_reads_blocks_by_their_key_once_per_term(database: Database
     async with database.read() as session:
         connection = await raw(session)
         await connection.execute(f"SET LOCAL plan_cache_mode = {mode}")
-        await connection.execute("PREPARE search (uuid, bigint[], boolean) AS " + load("app.index", "lexical_search"))
+        await connection.execute(
+            "PREPARE search (uuid, bigint[], boolean, smallint[]) AS " + load("app.index", "lexical_search")
+        )
         (plan,) = await session.scalar(
-            text(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE search('{notes.id}', '{{11010,11020,11030}}', false)")
+            text(
+                f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE search('{notes.id}', '{{11010,11020,11030}}', false, '{{0}}')"
+            )
         )
         await connection.execute("DEALLOCATE search")
     blocks = [node for node in _nodes(plan["Plan"]) if node.get("Relation Name") == "lex_block"]

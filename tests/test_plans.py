@@ -69,11 +69,11 @@ INSERT INTO windows (workspace_id, chunk_id, space_id, ordinal, card_id, start, 
     SELECT workspace_id, id, 7, k, card_id, 0, 9, lpad(to_hex(2 * doc + k), 32, '0')::uuid,
            ARRAY[random(), random(), random(), random(), random(), random(), random(), random()]::real[]::halfvec
     FROM chunks, generate_series(0, 1) AS k;
-INSERT INTO lex_block (workspace_id, term_hash, seg, postings)
-    SELECT CASE WHEN n % 50 = 0 THEN '{SMALL}' ELSE '{LARGE}' END::uuid, n / 4, n % 4, '\\x0100000009000100'
+INSERT INTO lex_block (workspace_id, collection, term_hash, seg, postings)
+    SELECT CASE WHEN n % 50 = 0 THEN '{SMALL}' ELSE '{LARGE}' END::uuid, 0, n / 4, n % 4, '\\x0100000009000100'
     FROM generate_series(0, {CHUNKS - 1}) AS n;
-INSERT INTO lex_segment (workspace_id, seg, docs, words, gram_docs, grams, members)
-    SELECT '{LARGE}', seg, 500, 4500, 0, 0, '' FROM generate_series(0, 3) AS seg;
+INSERT INTO lex_segment (workspace_id, collection, seg, docs, words, gram_docs, grams, members)
+    SELECT '{LARGE}', 0, seg, 500, 4500, 0, 0, '' FROM generate_series(0, 3) AS seg;
 INSERT INTO jobs (workspace_id, id, kind, state, rank, available_at, finished_at)
     SELECT CASE WHEN n % 50 = 0 THEN '{SMALL}' ELSE '{LARGE}' END::uuid, lpad(to_hex(n), 32, '0')::uuid, 'ingest',
            CASE WHEN n % 5 = 0 THEN 'queued' ELSE 'done' END, n, now() + interval '1 hour',

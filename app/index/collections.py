@@ -16,3 +16,19 @@ class Collection(IntEnum):
     relation = 5
     role = 6
     """Edges: relations and roles; the others of the cone are found by the words of their points and facets."""
+
+    @property
+    def table(self) -> str:
+        """Whose rows they are."""
+        return _TABLES[self]
+
+
+_TABLES = {
+    Collection.chunk: "chunks",
+    Collection.episode: "episodes",
+    Collection.facet: "facets",
+    Collection.point: "points",
+    Collection.entity: "entities",
+    Collection.relation: "relations",
+    Collection.role: "roles",
+}

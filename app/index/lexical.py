@@ -1,7 +1,8 @@
-"""The lexical index: write the terms of new chunks, search them, and ask whether all is in order.
+"""The lexical index: write the terms of new rows, search them, and ask whether all is in order.
 
 Every function takes a session and belongs to its transaction; `folding` keeps the index small.
-Deleting needs no call: triggers follow every chunk. Knows nothing of text (terms come as hashes)
+Each collection is an index of its own, with its own document frequencies; what names none is about chunks.
+Deleting needs no call: triggers follow every row. Knows nothing of text (terms come as hashes)
 and of cards.
 """
 
@@ -9,26 +10,34 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
-from app.index.postings import Found, LexicalHits, LexicalRow, Subset, Totals, pack_terms, score, unpack_docs
+from app.index.collections import Collection
+from app.index.postings import I8, Found, LexicalHits, LexicalRow, Subset, Totals, pack_terms, score, unpack_docs
 
 # More than this many bytes of postings take over 2 ms to score: not on the event loop.
 _SCORE_IN_THREAD_BYTES = 1 << 21
 
 
-async def insert_recent(session: AsyncSession, workspace_id: uuid.UUID, rows: Sequence[LexicalRow]) -> None:
-    """Index chunks. Belongs in the transaction that inserts them, one row per chunk, empty ones too."""
+async def insert_recent(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    rows: Sequence[LexicalRow],
+    collection: Collection = Collection.chunk,
+) -> None:
+    """Index rows of a collection. Belongs in the transaction that inserts them, one each, empty ones too."""
     connection = await raw(session)
     await connection.execute(
         load("app.index", "lexical_insert_recent"),
         workspace_id,
+        collection,
         [row.doc for row in rows],
         [row.words for row in rows],
         [row.grams for row in rows],
@@ -43,24 +52,66 @@ async def search_lexical(
     words: Sequence[int],
     grams: Sequence[int] = (),
     subset: Subset | None = None,
+    collection: Collection = Collection.chunk,
 ) -> LexicalHits:
-    """Every chunk with one of these terms (of the `subset`, where one is given), scored exactly.
+    """Every row of a collection with one of these terms (of the `subset`, where one is given), scored exactly.
 
     `grams` are given for a question with Han.
     """
+    (found,) = (await _find(session, workspace_id, [collection], words, grams)).values()
+    if found.size > _SCORE_IN_THREAD_BYTES:
+        return await asyncio.to_thread(score, found, subset)
+    return score(found, subset)
+
+
+async def search_many(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    collections: Iterable[Collection],
+    words: Sequence[int],
+    grams: Sequence[int] = (),
+) -> dict[Collection, LexicalHits]:
+    """`search_lexical` of several collections in one statement, so that all of them are of the same moment."""
+    found = await _find(session, workspace_id, collections, words, grams)
+    if sum(one.size for one in found.values()) > _SCORE_IN_THREAD_BYTES:
+        return await asyncio.to_thread(_score_all, found)
+    return _score_all(found)
+
+
+def _score_all(found: Mapping[Collection, Found]) -> dict[Collection, LexicalHits]:
+    return {collection: score(one) for collection, one in found.items()}
+
+
+async def _find(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    collections: Iterable[Collection],
+    words: Sequence[int],
+    grams: Sequence[int],
+) -> dict[Collection, Found]:
     word_terms = np.unique(np.asarray(words, np.int64))
     gram_terms = np.unique(np.asarray(grams, np.int64))
+    wanted = sorted(set(collections))
     connection = await raw(session)
     rows = await connection.fetch(
         load("app.index", "lexical_search"),
         workspace_id,
         [*word_terms.tolist(), *gram_terms.tolist()],
         bool(len(gram_terms)),
+        wanted,
     )
+    by_collection: dict[int, list[Any]] = {collection: [] for collection in wanted}
+    for row in rows:
+        by_collection[row["collection"]].append(row)
+    return {collection: _found(by_collection[collection], word_terms, gram_terms) for collection in wanted}
+
+
+def _found(rows: Sequence[Any], word_terms: I8, gram_terms: I8) -> Found:
+    """What the statement says of one collection."""
     blocks = sorted((row for row in rows if row["ord"] >= 0), key=lambda row: row["ord"])
     recent = [row for row in rows if row["ord"] == -2]
     (segments,) = (row for row in rows if row["ord"] == -1)
-    found = Found(
+    return Found(
         words=word_terms,
         grams=gram_terms,
         ords=[row["ord"] for row in blocks],
@@ -72,19 +123,17 @@ async def search_lexical(
         recent_words=[row["b"] for row in recent],
         recent_grams=[row["c"] for row in recent if row["c"] is not None],
     )
-    if sum(map(len, found.blocks)) > _SCORE_IN_THREAD_BYTES:
-        return await asyncio.to_thread(score, found, subset)
-    return score(found, subset)
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalStats:
-    """Where a workspace's docs are. In order when `missing`, `orphans` and `duplicates` are 0 and `sums_agree`.
+    """Where a collection's docs are. In order when `missing`, `orphans` and `duplicates` are 0 and `sums_agree`.
 
-    `missing`: chunks that no search finds; `orphans`: found without a chunk; `duplicates`: found twice.
+    `owners`: rows of its table; `missing`: rows that no search finds; `orphans`: found without a row;
+    `duplicates`: found twice.
     """
 
-    chunks: int
+    owners: int
     indexed: int
     recent: int
     tombstones: int
@@ -100,30 +149,33 @@ class LexicalStats:
         return self.sums_agree and not (self.missing or self.orphans or self.duplicates)
 
 
-async def lexical_stats(session: AsyncSession, workspace_id: uuid.UUID) -> LexicalStats:
-    """Reads every doc number of the workspace (about 0.1 s at 100k chunks)."""
+async def lexical_stats(
+    session: AsyncSession, workspace_id: uuid.UUID, collection: Collection = Collection.chunk
+) -> LexicalStats:
+    """Reads every doc number of the collection (about 0.1 s at 100k chunks)."""
     connection = await raw(session)
-    row = await connection.fetchrow(load("app.index", "lexical_stats"), workspace_id)
-    chunks, recent, tombstones = (
-        np.frombuffer(row[name] or b"", ">i8").astype(np.int64) for name in ("chunks", "recent", "tombstones")
+    statement = load("app.index", "lexical_stats").replace("{owners}", collection.table)
+    row = await connection.fetchrow(statement, workspace_id, collection)
+    owners, recent, tombstones = (
+        np.frombuffer(row[name] or b"", ">i8").astype(np.int64) for name in ("owners", "recent", "tombstones")
     )
     members, dead = (unpack_docs(row[name] or b"").astype(np.int64) for name in ("members", "dead"))
     gone = np.concatenate((dead, tombstones))
     listed = np.concatenate((recent, members[np.isin(members, gone, invert=True)]))
     indexed = np.unique(listed)
     sums_agree = all(
-        row[f"chunk_{name}"] == row[f"recent_{name}"] + row[f"segment_{name}"] - row[f"tombstone_{name}"]
+        row[f"owner_{name}"] == row[f"recent_{name}"] + row[f"segment_{name}"] - row[f"tombstone_{name}"]
         for name in ("docs", "words", "gram_docs", "grams")
     )
     return LexicalStats(
-        chunks=len(chunks),
+        owners=len(owners),
         indexed=len(indexed),
         recent=len(recent),
         tombstones=len(tombstones),
         segments=row["segments"],
         dead=len(dead),
-        missing=len(np.setdiff1d(chunks, indexed, assume_unique=True)),
-        orphans=len(np.setdiff1d(indexed, chunks, assume_unique=True)),
+        missing=len(np.setdiff1d(owners, indexed, assume_unique=True)),
+        orphans=len(np.setdiff1d(indexed, owners, assume_unique=True)),
         duplicates=len(listed) - len(indexed),
         sums_agree=sums_agree,
     )

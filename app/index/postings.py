@@ -1,6 +1,6 @@
 """Packed postings: the bytes of the lexical index, and BM25 over them. Pure numpy; `segments` folds and merges.
 
-Knows nothing of SQL, of text or of workspaces: terms are 64-bit hashes, chunks are `doc` numbers
+Knows nothing of SQL, of text or of workspaces: terms are 64-bit hashes, rows of a collection are `doc` numbers
 below 2^32. Two streams are scored apart, each with its own lengths and document frequencies:
 *words*, and *grams* (character bigrams and single characters of chunks with Han).
 """
@@ -42,7 +42,7 @@ _BATCH_BYTES = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class LexicalRow:
-    """What the index knows of one chunk. `words`, `grams`: lengths of the two streams (`grams` 0 without
+    """What the index knows of one row of a collection. `words`, `grams`: lengths of the two streams (`grams` 0 without
     Han); `word_terms`, `gram_terms`: term hash → occurrences. Single characters are gram terms that
     do not count in `grams`.
     """
@@ -101,6 +101,11 @@ class Found:
     recent_heads: Sequence[bytes] = ()
     recent_words: Sequence[bytes] = ()
     recent_grams: Sequence[bytes] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of folded postings: how long it takes to score them."""
+        return sum(map(len, self.blocks))
 
 
 @dataclass(frozen=True, slots=True)
