@@ -1,46 +1,63 @@
-"""Under which text each thing is found by vector. Whoever writes, re-embeds or compares goes through here. Pure."""
+"""The texts that stand for the owners of vectors: what is embedded for an episode, a facet, a claim, an entity.
+
+Whoever writes a vector takes its text from here, when a card is learned as when a space is filled anew: equal texts
+share a hash and a vector. Pure; the order of what comes in (aliases) does not matter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Final
+
+MOST_ALIASES: Final = 12
+"""More names than this say nothing new about an entity."""
 
 
 def episode_text(title: str, summary: str) -> str:
-    return f"{title}\n{summary}".strip()
+    return _joined(title, "\n", summary)
 
 
 def facet_title_text(title: str) -> str:
-    return title
+    return title.strip()
 
 
 def facet_description_text(description: str) -> str:
-    return description
+    return description.strip()
 
 
 def facet_edge_text(title: str, description: str) -> str:
-    """Episode – facet."""
-    return f"{title}: {description}"
+    """Episode–facet."""
+    return _joined(title, ": ", description)
 
 
 def point_text(text: str) -> str:
-    return text
+    """The bare claim."""
+    return text.strip()
 
 
 def point_edge_text(facet_title: str, text: str) -> str:
-    """Facet – point."""
-    return f"{facet_title} → {text}"
+    """Facet–point: the claim in its context."""
+    return _joined(facet_title, " → ", text)
 
 
-def entity_text(name: str, aliases: Sequence[str], description: str) -> str:
-    """`name (alias, alias): description`, without what is not there."""
-    known = f"{name} ({', '.join(aliases)})" if aliases else name
-    return f"{known}: {description}" if description else known
+def entity_text(name: str, aliases: Iterable[str] = (), description: str = "") -> str:
+    """`name (alias, alias): description`; of the aliases the shortest, each once and never the name itself."""
+    name = name.strip()
+    others = sorted({alias.strip() for alias in aliases} - {name, ""}, key=lambda alias: (len(alias), alias))
+    known_as = f"{name} ({', '.join(others[:MOST_ALIASES])})" if others else name
+    return _joined(known_as, ": ", description)
 
 
 def relation_text(text: str) -> str:
-    return text
+    """Entity–entity: the sentence."""
+    return text.strip()
 
 
 def role_text(name: str, role: str) -> str:
-    """Entity – episode or facet."""
-    return f"{name} | {role}"
+    """Episode–entity or facet–entity."""
+    return _joined(name, " | ", role)
+
+
+def _joined(left: str, between: str, right: str) -> str:
+    left, right = left.strip(), right.strip()
+    return f"{left}{between}{right}" if left and right else left or right
