@@ -63,13 +63,15 @@ def derive(
     chunks: Sequence[ChunkRow],
     segmenter: Segmenter,
     posted: Mapping[int, uuid.UUID] | None = None,
+    kept: Mapping[str, uuid.UUID] | None = None,
     *,
     dated: bool = False,
 ) -> Derived:
-    """`posted` maps the index of an episode to the id that it was promised; `dated`: the card's date is part of what it
-    says, and its words are found by it.
+    """`posted` maps the index of an episode to the id that it was promised, `kept` a title's key to the id of the
+    episode that the card told under it before; `dated`: the card's date is part of what it says, and its rows are
+    found by the words of it.
     """
-    return _Derivation(source, extraction, chunks, segmenter, posted or {}, dated).run()
+    return _Derivation(source, extraction, chunks, segmenter, posted or {}, dict(kept or {}), dated).run()
 
 
 class _Derivation:
@@ -80,6 +82,7 @@ class _Derivation:
         chunks: Sequence[ChunkRow],
         segmenter: Segmenter,
         posted: Mapping[int, uuid.UUID],
+        kept: dict[str, uuid.UUID],
         dated: bool,
     ) -> None:
         self.source = source
@@ -88,6 +91,7 @@ class _Derivation:
         self.starts = [chunk.start for chunk in chunks]
         self.segmenter = segmenter
         self.posted = posted
+        self.kept = kept
         self.dated = dated
         self.names = {entity.name for entity in extraction.entities}
         self.out = Derived(ConeRows(source.card_id), extraction)
@@ -106,13 +110,14 @@ class _Derivation:
         day = self.source.created_at.replace(hour=0, minute=0, second=0, microsecond=0)
         said = happened or (Period(day, day + timedelta(days=1)) if self.dated else None)
         dates = self.segmenter.terms(month_words(said.start, said.end)) if said else _EMPTY
+        title_key = name_key(draft.title)
         row = EpisodeRow(
-            id=self.posted.get(number) or new_id(),
+            id=self.posted.get(number) or self.kept.pop(title_key, None) or new_id(),
             card_id=self.source.card_id,
             ordinal=number,
             external_id=draft.external_id,
             title=draft.title,
-            title_key=name_key(draft.title),
+            title_key=title_key,
             summary=draft.summary,
             happened=happened,
             origin="posted" if number in self.posted else "own",
@@ -131,8 +136,8 @@ class _Derivation:
         for role in draft.roles:
             if role.entity in self.names and role.role.strip():
                 text = texts.role_text(role.entity, role.role)
-                facet = facets[role.facet] if role.facet is not None and role.facet < len(facets) else None
-                made_role = RoleRow(new_id(), row, facet, role.entity, text, Words(0, 0))
+                within = facets[role.facet] if role.facet is not None and role.facet < len(facets) else None
+                made_role = RoleRow(new_id(), row, within, role.entity, text, Words(0, 0))
                 self.out.cone.roles.append(made_role)
                 self._embed(Owner.role, made_role.id, TextRole.own, text)
                 self._count(Collection.role, made_role.lexical, _EMPTY, self.segmenter.terms(text))

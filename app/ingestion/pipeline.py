@@ -164,7 +164,7 @@ class Pipeline:
             await index.insert_windows(session, workspace_id, (space_id, self._embedder.space), cards, vectors)
             await lexical.insert_recent(session, workspace_id, _recent(cards, docs))
             await index.drop_staged(session, workspace_id, ids)
-            await queries.set_ready(session, workspace_id, ids)
+            await queries.set_ready(session, workspace_id, {card_id: {} for card_id in ids})
         outcome.ready += len(cards)
 
     async def space(self, session: AsyncSession) -> int:

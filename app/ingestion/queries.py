@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import func, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.cards.tables import Card
+from app.db.session import raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +26,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class CardText:
+    """`is_dated`: somebody said when it was written; otherwise `created_at` is when it came in."""
+
     card_id: uuid.UUID
     text_version: int
     title: str
     content: str
+    created_at: datetime
+    is_dated: bool
+    tags: Sequence[str]
 
 
 async def lock_cards(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
@@ -54,7 +63,15 @@ async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequ
         .values(
             state="working", step="chunk", progress=0.0, attempts=Card.attempts + 1, error_code=None, error_detail=None
         )
-        .returning(Card.id, Card.text_version, Card.title, Card.content)
+        .returning(
+            Card.id,
+            Card.text_version,
+            Card.title,
+            Card.content,
+            Card.created_at,
+            Card.created_at != Card.added_at,
+            Card.tags,
+        )
         .execution_options(synchronize_session=False)
     )
     return [CardText(*row) for row in rows]
@@ -92,12 +109,20 @@ async def lock_current(session: AsyncSession, workspace_id: uuid.UUID, tasks: Se
     return set(rows.scalars())
 
 
-async def set_ready(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
-    await session.execute(
-        update(Card)
-        .where(Card.workspace_id == workspace_id, Card.id.in_(card_ids))
-        .values(state="ready", step=None, progress=None, error_code=None, error_detail=None)
-        .execution_options(synchronize_session=False)
+async def set_ready(
+    session: AsyncSession, workspace_id: uuid.UUID, extraction: Mapping[uuid.UUID, Mapping[str, Any]]
+) -> None:
+    """These cards are learned; `extraction` says what was found in each."""
+    await (await raw(session)).execute(
+        """
+        UPDATE cards SET state = 'ready', step = NULL, progress = NULL, error_code = NULL, error_detail = NULL,
+                         extraction = new.told::jsonb
+        FROM unnest($2::uuid[], $3::text[]) AS new (id, told)
+        WHERE cards.workspace_id = $1 AND cards.id = new.id
+        """,
+        workspace_id,
+        list(extraction),
+        [json.dumps(told, ensure_ascii=False) for told in extraction.values()],
     )
 
 

@@ -13,7 +13,9 @@ from app.db.base import Base, Created, Tenant
 
 
 class CachedExtraction(Created, Base):
-    """What a model is never asked twice. `key` is the first half of SHA-256 over text, prompt version, provider and model."""
+    """What a model is never asked twice. `key` is the first half of SHA-256 over text, prompt version, provider and
+    model.
+    """
 
     __tablename__ = "extraction_cache"
 

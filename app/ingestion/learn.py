@@ -1,0 +1,122 @@
+"""The pure part of learning a group of cards, all of it in one go in a thread: chunks, extraction, rows."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.cards.links import links_in
+from app.index.rows import CardRows
+from app.ingestion.derive import Derived, derive
+from app.ingestion.extract.types import Extraction, Source, Span
+from app.ingestion.posted import Posted, with_posted
+from app.ingestion.prepare import prepare
+from app.ingestion.queries import CardText
+from app.text.segment import Segmenter
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """A card with its chunks; what the extractor reads is `source`."""
+
+    card: CardText
+    rows: CardRows
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """All derived rows of one card."""
+
+    card: CardText
+    rows: CardRows
+    derived: Derived
+
+    @property
+    def card_id(self) -> uuid.UUID:
+        return self.card.card_id
+
+    @property
+    def texts(self) -> dict[uuid.UUID, str]:
+        """Every text to embed but those of entities, by hash."""
+        return {**self.rows.texts, **self.derived.embed}
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was there before: extractions that callers posted, by card; and the episodes that cards already tell, by
+    card and title key, because an episode of ours that is told under the same title stays the same one.
+    """
+
+    posted: Mapping[uuid.UUID, Sequence[Posted]]
+    episodes: Mapping[tuple[uuid.UUID, str], uuid.UUID]
+
+
+Failures = list[tuple[CardText, Exception]]
+
+
+def chunk_all(
+    cards: Sequence[CardText],
+    segmenter: Segmenter,
+    count_tokens: Callable[[str], int],
+    target_tokens: int,
+    max_tokens: int,
+) -> tuple[list[Chunked], Failures]:
+    """What cannot be cut is told apart; the others of the group can."""
+    chunked: list[Chunked] = []
+    failed: Failures = []
+    for card in cards:
+        try:
+            rows = prepare(
+                card.card_id,
+                card.text_version,
+                card.title,
+                card.content,
+                segmenter,
+                count_tokens,
+                target_tokens,
+                max_tokens,
+            )
+        except Exception as error:
+            failed.append((card, error))
+            continue
+        source = Source(
+            card.card_id,
+            card.title,
+            card.content,
+            card.created_at,
+            chunks=[Span(chunk.start, chunk.end) for chunk in rows.chunks],
+            tags=card.tags,
+            links=[link.target for link in links_in(card.content)],
+        )
+        chunked.append(Chunked(card, rows, source))
+    return chunked, failed
+
+
+def derive_all(
+    chunked: Sequence[Chunked],
+    extractions: Mapping[uuid.UUID, Extraction],
+    before: Before,
+    segmenter: Segmenter,
+) -> tuple[list[Learned], Failures]:
+    """Rows of every card, from our own extraction, its caller's, or both."""
+    learned: list[Learned] = []
+    failed: Failures = []
+    for one in chunked:
+        try:
+            card_id = one.card.card_id
+            given = before.posted.get(card_id, ())
+            extraction = extractions.get(card_id, Extraction())
+            if given:
+                extraction = with_posted(one.source, given, extraction)
+            promised = {number: item.id for number, item in enumerate(given)}
+            kept = {title: episode for (card, title), episode in before.episodes.items() if card == card_id}
+            derived = derive(
+                one.source, extraction, one.rows.chunks, segmenter, promised, kept, dated=one.card.is_dated
+            )
+        except Exception as error:
+            failed.append((one.card, error))
+            continue
+        learned.append(Learned(one.card, one.rows, derived))
+    return learned, failed

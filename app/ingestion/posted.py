@@ -1,0 +1,210 @@
+"""Callers' own extractions: from the posted item to drafts, and what our own adds where the caller left a part out.
+
+The item has been validated at the door and is kept as JSON, so that a card that is learned again is learned
+from it again. Pure.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from app.ingestion.cone.cover import cover
+from app.ingestion.extract.offline import claims_of
+from app.ingestion.extract.types import (
+    ENTITY_TYPES,
+    EntityDraft,
+    EntityType,
+    EpisodeDraft,
+    Extraction,
+    FacetDraft,
+    PointDraft,
+    RelationDraft,
+    RoleDraft,
+    Source,
+    Span,
+    TimeRange,
+)
+from app.text.normalise import name_key
+from app.text.when import find_times
+
+DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """One posted episode; `id` is the episode's, `body` as the door stored it."""
+
+    id: uuid.UUID
+    external_id: str | None
+    is_complete: bool
+    body: Mapping[str, Any]
+
+
+def with_posted(source: Source, posted: Sequence[Posted], own: Extraction) -> Extraction:
+    """The card's extraction: the posted episodes, one for each item in order, filled from `own` unless complete.
+
+    Parts that are there are the caller's word: facets, the points of a facet, entities, relations. What is not there
+    (no facet at all, a facet without points, no entity, no relation, a claim without times) is ours.
+    """
+    parts = [_Item(source, item) for item in posted]
+    filled = [part for part in parts if not part.item.is_complete]
+    entities = _Entities(source)
+    relations: list[RelationDraft] = []
+    for part in parts:
+        entities.add(part.entities)
+        relations += part.relations
+    if any(not part.entities for part in filled):
+        entities.add(own.entities)
+    if any(not part.relations for part in filled):
+        relations += own.relations
+    for relation in relations:
+        entities.add([EntityDraft(name) for name in (relation.source, relation.target) if name])
+    relations = [
+        replace(relation, source=entities.known(relation.source), target=entities.known(relation.target))
+        for relation in relations
+        if relation.source and relation.target
+    ]
+    drafts = entities.drafts()
+    episodes = [part.episode(own if number == 0 else Extraction(), drafts) for number, part in enumerate(parts)]
+    if filled and len(parts) == 1:
+        episodes = list(cover(source, episodes))
+    return Extraction(tuple(drafts), tuple(relations), tuple(episodes), own.dropped)
+
+
+class _Item:
+    """One item, read."""
+
+    def __init__(self, source: Source, item: Posted) -> None:
+        self.source = source
+        self.item = item
+        body = item.body
+        self.entities = [
+            EntityDraft(
+                entity["name"],
+                _type(entity.get("type")),
+                entity.get("description") or "",
+                tuple(entity.get("aliases") or ()),
+            )
+            for entity in body.get("entities") or ()
+        ]
+        self.relations = [
+            RelationDraft(
+                relation["source"],
+                relation["target"],
+                relation.get("predicate") or "",
+                relation.get("text")
+                or " ".join([relation["source"], relation.get("predicate") or "", relation["target"]]),
+            )
+            for relation in body.get("relations") or ()
+        ]
+
+    def episode(self, own: Extraction, entities: Sequence[EntityDraft]) -> EpisodeDraft:
+        body = self.item.body
+        facets = tuple(self._facet(facet, entities) for facet in body.get("facets") or ())
+        roles: tuple[RoleDraft, ...] = ()
+        if not facets and not self.item.is_complete and own.episodes:
+            facets = tuple(facet for episode in own.episodes for facet in episode.facets)
+            if len(own.episodes) == 1:
+                names = {entity.name for entity in entities}
+                roles = tuple(role for role in own.episodes[0].roles if role.entity in names)
+        return EpisodeDraft(
+            title=body["title"],
+            summary=body.get("summary") or " ".join(facet.description for facet in facets),
+            facets=facets,
+            roles=roles,
+            happened=_day(body.get("occurred_at")),
+            external_id=self.item.external_id,
+        )
+
+    def _facet(self, facet: Mapping[str, Any], entities: Sequence[EntityDraft]) -> FacetDraft:
+        description = facet.get("description") or ""
+        points = [PointDraft(point["text"], *self._place(point)) for point in facet.get("points") or ()]
+        if not points and description and not self.item.is_complete:
+            points = [
+                PointDraft(claim, *self._place({"text": claim})) for claim in claims_of(description, facet["title"])
+            ]
+        return FacetDraft(facet["title"], description, tuple(self._told(point, entities) for point in points))
+
+    def _told(self, point: PointDraft, entities: Sequence[EntityDraft]) -> PointDraft:
+        """With whom and when it is about."""
+        key = point.text
+        names = tuple(
+            entity.name for entity in entities if any(name in key for name in (entity.name, *entity.aliases) if name)
+        )
+        if self.item.is_complete:
+            return replace(point, entities=names)
+        said_at = (
+            datetime.fromisoformat(self.item.body["occurred_at"])
+            if self.item.body.get("occurred_at")
+            else self.source.created_at
+        )
+        times = tuple(TimeRange(time.start, time.end, time.text) for time in find_times(point.text, said_at))
+        return replace(point, entities=names, times=times)
+
+    def _place(self, point: Mapping[str, Any]) -> tuple[int | None, int | None]:
+        """Where the card says it: the caller's word where it fits the card, or else where the very words stand."""
+        start, end = point.get("start"), point.get("end")
+        if start is not None and end is not None and 0 <= start < end <= len(self.source.content):
+            return start, end
+        found = self.source.content.find(point["text"])
+        return (found, found + len(point["text"])) if found >= 0 else (None, None)
+
+
+class _Entities:
+    """Entities by key, the first one's name kept, with the places where the card names them."""
+
+    def __init__(self, source: Source) -> None:
+        self._content = source.content
+        self._found: dict[str, EntityDraft] = {}
+        self._names: dict[str, str] = {}
+
+    def add(self, drafts: Sequence[EntityDraft]) -> None:
+        for draft in drafts:
+            key = name_key(draft.name)
+            name = self._names.get(key)
+            if name is None:
+                if not draft.mentions:
+                    draft = replace(draft, mentions=self._places(draft))
+                self._found[draft.name] = draft
+                for other in (draft.name, *draft.aliases):
+                    self._names.setdefault(name_key(other), draft.name)
+                continue
+            known = self._found[name]
+            self._found[name] = replace(
+                known,
+                type=known.type if known.type != "other" else draft.type,
+                description=known.description or draft.description,
+                aliases=tuple(dict.fromkeys([*known.aliases, *draft.aliases])),
+                mentions=known.mentions or draft.mentions,
+            )
+
+    def known(self, name: str) -> str:
+        return self._names[name_key(name)]
+
+    def drafts(self) -> list[EntityDraft]:
+        return list(self._found.values())
+
+    def _places(self, draft: EntityDraft) -> tuple[Span, ...]:
+        spans = []
+        for name in (draft.name, *draft.aliases):
+            at = self._content.find(name) if name else -1
+            while at >= 0 and len(spans) < 20:
+                spans.append(Span(at, at + len(name)))
+                at = self._content.find(name, at + len(name))
+        return tuple(sorted(spans, key=lambda span: span.start))
+
+
+def _type(given: str | None) -> EntityType:
+    return cast(EntityType, given) if given in ENTITY_TYPES else "other"
+
+
+def _day(moment: str | None) -> TimeRange | None:
+    """The day of an ISO moment, as the door stored it."""
+    if not moment:
+        return None
+    start = datetime.fromisoformat(moment).replace(hour=0, minute=0, second=0, microsecond=0)
+    return TimeRange(start, start + DAY)
