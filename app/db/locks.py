@@ -20,6 +20,11 @@ async def lock(session: AsyncSession, *parts: str | uuid.UUID) -> None:
     await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": lock_key(*parts)})
 
 
+async def lock_shared(session: AsyncSession, *parts: str | uuid.UUID) -> None:
+    """Wait until nobody holds the lock alone; others may share it. Held until the transaction ends."""
+    await session.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": lock_key(*parts)})
+
+
 async def try_lock(session: AsyncSession, *parts: str | uuid.UUID) -> bool:
     """Take the lock until the transaction ends, or say that another has it."""
     taken = await session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": lock_key(*parts)})

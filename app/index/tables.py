@@ -14,6 +14,7 @@ from typing import Any
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy import (
     BigInteger,
+    CheckConstraint,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -34,7 +35,11 @@ chunk_doc_seq = Sequence("chunk_doc_seq", metadata=Base.metadata, data_type=BigI
 
 
 class Space(Created, Base):
-    """An embedding space: vectors of one provider, model and dimension. Shared by all workspaces."""
+    """An embedding space: vectors of one provider, model and dimension. Shared by all workspaces.
+
+    One is current: search reads it. One other may be filled beside it. One that was left keeps its vectors until
+    they are dropped.
+    """
 
     __tablename__ = "embedding_spaces"
     __table_args__ = (
@@ -44,6 +49,15 @@ class Space(Created, Base):
             unique=True,
             postgresql_where=text("is_current"),
         ),
+        Index(
+            "uq_embedding_spaces_filling",
+            text("(filling_since IS NOT NULL)"),
+            unique=True,
+            postgresql_where=text("filling_since IS NOT NULL"),
+        ),
+        CheckConstraint(
+            "num_nonnulls(filling_since, left_at) <= CASE WHEN is_current THEN 0 ELSE 1 END", name="one_part"
+        ),
     )
 
     id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
@@ -51,6 +65,8 @@ class Space(Created, Base):
     dimension: Mapped[int]
     sparse: Mapped[bool]
     is_current: Mapped[bool] = mapped_column(server_default=text("false"))
+    filling_since: Mapped[datetime | None]
+    left_at: Mapped[datetime | None]
 
 
 class Chunk(Tenant, Base):
