@@ -107,7 +107,7 @@ async def fold_postings(services: Services) -> None:
 
 
 async def build_vector_index(services: Services) -> None:
-    """Once a space is too large for exact scans, it gets its HNSW index, without locking anyone out."""
+    """What a space has too much of for exact scans gets its HNSW index, without locking anyone out."""
     await vector_index.build_if_needed(
         services.database, services.embedder.space, services.settings.vector_index_windows
     )

@@ -13,12 +13,13 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.db.locks import lock_key
+from app.index.collections import TextKind
 from app.schema import metadata
 from app.wiring import migration_dsn
 
-# Tables that are not ours to describe, and indexes that belong to data (one per embedding space).
+# Tables that are not ours to describe, and indexes that belong to data (some per embedding space).
 FOREIGN_TABLES = ("mindcone_pgqueuer",)
-DATA_INDEXES = ("ix_windows_hnsw_",)
+DATA_INDEXES = tuple(f"ix_{table}_hnsw_" for table in sorted({kind.vectors for kind in TextKind}))
 
 
 def include_object(thing: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:

@@ -1,8 +1,12 @@
-"""The collections that search reads: chunks, and the texts of the cone and the graph."""
+"""The collections that search reads: chunks, and the texts of the cone and the graph.
+
+By words a collection is a table (`Collection`); by vectors it is one text of the table's rows (`TextKind`).
+Names the tables, and knows nothing of what is in them.
+"""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 
 class Collection(IntEnum):
@@ -32,3 +36,29 @@ _TABLES = {
     Collection.relation: "relations",
     Collection.role: "roles",
 }
+
+
+class TextKind(Enum):
+    """Texts that are compared with each other by vector: (whose, table of the vectors, their `role` there)."""
+
+    chunk = (Collection.chunk, "windows", None)
+    """By its windows, which have no role."""
+    episode = (Collection.episode, "episode_vectors", 0)
+    facet_title = (Collection.facet, "facet_vectors", 0)
+    facet_description = (Collection.facet, "facet_vectors", 1)
+    facet_edge = (Collection.facet, "facet_vectors", 2)
+    point = (Collection.point, "point_vectors", 0)
+    point_edge = (Collection.point, "point_vectors", 2)
+    entity = (Collection.entity, "entity_vectors", 0)
+    relation = (Collection.relation, "relation_vectors", 0)
+    role = (Collection.role, "role_vectors", 0)
+
+    def __init__(self, collection: Collection, vectors: str, vector_role: int | None) -> None:
+        self.collection = collection
+        self.vectors = vectors
+        self.vector_role = vector_role
+
+    def index_name(self, space_id: int) -> str:
+        """Of the HNSW index over these texts in one embedding space."""
+        role = "" if self.vector_role is None else f"_{self.vector_role}"
+        return f"ix_{self.vectors}_hnsw_{int(space_id)}{role}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from pgvector import HalfVector, SparseVector
@@ -12,6 +12,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
+from app.db.sql import load
+from app.index.collections import TextKind
 from app.index.rows import CardRows, StoredVector
 from app.index.tables import Chunk, Space, StagedVector
 from app.providers.ports import EmbeddingSpace
@@ -40,25 +42,23 @@ async def set_current_space(session: AsyncSession, space_id: int) -> None:
 
 
 async def list_known_vectors(
-    session: AsyncSession, workspace_id: uuid.UUID, space_id: int, hashes: Sequence[uuid.UUID]
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space_id: int,
+    hashes: Sequence[uuid.UUID],
+    dense_only: Set[uuid.UUID] = frozenset(),
 ) -> dict[uuid.UUID, StoredVector]:
-    """Vectors that this workspace already has for these texts, stored or staged."""
+    """Vectors that this workspace already has for these texts: of windows, staged, or of the graph.
+
+    `dense_only`: those of the texts that need no lexical weights, as texts of the graph do not. In a space that
+    has such weights the others take nothing from the graph.
+    """
     rows = await (await raw(session)).fetch(
-        """
-        SELECT h.text_hash, v.dense, v.sparse
-        FROM unnest($3::uuid[]) AS h (text_hash)
-        CROSS JOIN LATERAL (
-            (SELECT w.dense, w.sparse FROM windows w
-             WHERE w.workspace_id = $1 AND w.space_id = $2 AND w.text_hash = h.text_hash LIMIT 1)
-            UNION ALL
-            (SELECT s.dense, s.sparse FROM staged_vectors s
-             WHERE s.workspace_id = $1 AND s.space_id = $2 AND s.text_hash = h.text_hash LIMIT 1)
-            LIMIT 1
-        ) AS v
-        """,
+        load("app.index", "known_vectors"),
         workspace_id,
         space_id,
         list(hashes),
+        [key in dense_only for key in hashes],
     )
     return {row["text_hash"]: StoredVector(row["dense"].to_numpy(), _weights(row["sparse"])) for row in rows}
 
@@ -193,44 +193,43 @@ async def insert_windows(
 # ------------------------------------------------------------------------------- the vector index
 
 
-def vector_index_name(space_id: int) -> str:
-    return f"ix_windows_hnsw_{space_id}"
-
-
-async def count_windows(session: AsyncSession, space_id: int, up_to: int) -> int:
-    """How many vectors a space has, counted no further than `up_to`."""
-    counted = await session.scalar(
-        text("SELECT count(*) FROM (SELECT 1 FROM windows WHERE space_id = :space LIMIT :limit) AS w"),
-        {"space": space_id, "limit": up_to},
-    )
+async def count_vectors(session: AsyncSession, space_id: int, kind: TextKind, up_to: int) -> int:
+    """How many vectors of a kind a space has, counted no further than `up_to`."""
+    statement = load("app.index", "count_vectors").replace("{table}", kind.vectors).replace("{role}", _of_role(kind))
+    counted = await session.scalar(text(statement), {"space": space_id, "limit": up_to})
     return int(counted or 0)
 
 
-async def has_vector_index(session: AsyncSession, space_id: int) -> bool:
-    """Whether the space's HNSW index exists and is valid."""
+async def has_vector_index(session: AsyncSession, space_id: int, kind: TextKind = TextKind.chunk) -> bool:
+    """Whether the HNSW index exists and is valid."""
     return bool(
         await session.scalar(
             text(
                 "SELECT EXISTS (SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
                 "WHERE c.relname = :name AND i.indisvalid)"
             ),
-            {"name": vector_index_name(space_id)},
+            {"name": kind.index_name(space_id)},
         )
     )
 
 
-def vector_index_ddl(space_id: int, dimension: int) -> tuple[str, str]:
-    """Statements that drop an invalid left-over and build the space's index, outside of a transaction.
+def vector_index_ddl(space_id: int, dimension: int, kind: TextKind = TextKind.chunk) -> tuple[str, str]:
+    """Statements that drop an invalid left-over and build the index, outside of a transaction.
 
-    Partial and cast, because the column holds vectors of every space and dimension.
+    Cast and partial, because the column holds vectors of every space and dimension; by role as well, because what
+    is searched are texts of one kind, and a walk past the others would be three times as long.
     """
-    name = vector_index_name(space_id)
+    name = kind.index_name(space_id)
     return (
         f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
-        f"CREATE INDEX CONCURRENTLY {name} ON windows "
+        f"CREATE INDEX CONCURRENTLY {name} ON {kind.vectors} "
         f"USING hnsw ((dense::halfvec({int(dimension)})) halfvec_cosine_ops) WITH (m = 16, ef_construction = 64) "
-        f"WHERE space_id = {int(space_id)}",
+        f"WHERE space_id = {int(space_id)} {_of_role(kind)}",
     )
+
+
+def _of_role(kind: TextKind) -> str:
+    return "" if kind.vector_role is None else f"AND role = {kind.vector_role}"
 
 
 def _sparse(vector: StoredVector, space: EmbeddingSpace) -> SparseVector | None:

@@ -1,0 +1,55 @@
+"""Writing the vectors of the graph's texts. Knows nothing of what the texts say, or of how vectors are made."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pgvector import HalfVector
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import raw
+from app.graph.vector_tables import (
+    EntityVector,
+    EpisodeVector,
+    FacetVector,
+    PointVector,
+    RelationVector,
+    RoleVector,
+    TextRole,
+)
+from app.providers.ports import Vector
+
+VectorTable = type[EpisodeVector | FacetVector | PointVector | EntityVector | RelationVector | RoleVector]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorEntry:
+    """`dense`: float32 of unit norm and of the space's dimension, the vector of one text of `owner_id`."""
+
+    owner_id: uuid.UUID
+    role: TextRole
+    text_hash: uuid.UUID
+    dense: Vector
+
+
+async def insert_vectors(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space_id: int,
+    table: VectorTable,
+    rows: Iterable[VectorEntry],
+) -> None:
+    """Write new vectors by COPY, after their owners."""
+    records = [
+        (workspace_id, row.owner_id, space_id, int(row.role), row.text_hash, HalfVector(row.dense)) for row in rows
+    ]
+    if not records:
+        return
+    connection = await raw(session)
+    await connection.copy_records_to_table(
+        table.__tablename__,
+        columns=["workspace_id", "owner_id", "space_id", "role", "text_hash", "dense"],
+        records=records,
+    )
