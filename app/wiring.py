@@ -50,6 +50,8 @@ class Services:
     segmenter: Segmenter
     retriever: Retriever
     intake: Intake
+    unqueued: Intake
+    """Writes cards and leaves the work on them to its caller."""
     pipeline: Pipeline
     importer: Importer
     evaluation: Evaluation
@@ -144,6 +146,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             segmenter=segmenter,
             retriever=retriever,
             intake=intake,
+            unqueued=unqueued,
             pipeline=pipeline,
             importer=Importer(database, intake.submit_many, settings),
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder),

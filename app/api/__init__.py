@@ -9,10 +9,23 @@ PREFIX = "/api/v1"
 
 def routers() -> list[APIRouter]:
     """Resources under the prefix, in the order of the documentation."""
-    from app.api import ask, cards, conversations, doctor, imports, ingestion, jobs, keys, search, workspaces
+    from app.api import (
+        ask,
+        cards,
+        conversations,
+        doctor,
+        episodes,
+        imports,
+        ingestion,
+        jobs,
+        keys,
+        search,
+        workspaces,
+    )
 
     return [
         cards.router,
+        episodes.router,
         search.router,
         ask.router,
         conversations.router,

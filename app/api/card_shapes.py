@@ -15,7 +15,8 @@ from app.api.text_types import ExternalId, JsonObject, Moment, Shape, Tags, Text
 from app.cards.drafts import UNSET, CardPatch, NewCard
 from app.cards.queries import Links
 from app.cards.tables import Card, CardRevision
-from app.core.errors import Invalid
+from app.core.errors import Invalid, MindConeError
+from app.graph.related_queries import RelatedCard as Related
 
 State = Literal["queued", "working", "ready", "failed"]
 
@@ -172,10 +173,19 @@ class IncomingLink(BaseModel):
     card: CardName
 
 
+class RelatedCard(BaseModel):
+    """A card that names the same things; `names` are some of them, the rarest first."""
+
+    id: uuid.UUID
+    title: str
+    score: float
+    names: list[str]
+
+
 class LinksShape(BaseModel):
     outgoing: Sequence[OutgoingLink]
     incoming: Sequence[IncomingLink]
-    related: Sequence[CardName] = ()
+    related: Sequence[RelatedCard] = ()
 
 
 # -------------------------------------------------------------------------------------- there and back
@@ -192,6 +202,13 @@ def new_card(body: CardWrite) -> NewCard:
         external_id=body.external_id,
         stated=frozenset(body.model_fields_set),
     )
+
+
+def bulk_error(error: MindConeError | None) -> BulkError | None:
+    """Why an item of a bulk body was refused."""
+    if error is None:
+        return None
+    return BulkError(code=error.code, detail=error.detail, errors=error.extra.get("errors"))
 
 
 def card_patch(body: CardWrite) -> CardPatch:
@@ -242,7 +259,7 @@ def revision_shape(revision: CardRevision) -> RevisionShape:
     )
 
 
-def links_shape(links: Links) -> LinksShape:
+def links_shape(links: Links, related: Sequence[Related]) -> LinksShape:
     return LinksShape(
         outgoing=[
             OutgoingLink(
@@ -263,6 +280,10 @@ def links_shape(links: Links) -> LinksShape:
                 card=CardName(id=found.card_id, title=found.title),
             )
             for found in links.incoming
+        ],
+        related=[
+            RelatedCard(id=card.id, title=card.title, score=round(card.score, 4), names=list(card.names))
+            for card in related
         ],
     )
 

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.card_shapes import (
-    BulkError,
     BulkItem,
     BulkResult,
     CardChange,
@@ -21,6 +20,7 @@ from app.api.card_shapes import (
     RevisionPage,
     RevisionShape,
     State,
+    bulk_error,
     card_patch,
     card_shape,
     links_shape,
@@ -36,6 +36,7 @@ from app.cards import queries
 from app.cards.queries import CardFilters
 from app.cards.words import words_in
 from app.core.errors import MindConeError
+from app.graph.related_queries import list_related_cards
 
 router = APIRouter(prefix="/cards", tags=["cards"], route_class=RecordedRoute)
 
@@ -75,7 +76,7 @@ async def create_cards(principal: Writer, services: Wired, session: WriteSession
     done = await services.intake.submit_many(session, principal.workspace_id, items)
     return BulkResult(
         items=[
-            BulkItem(index=index, status=one.outcome, id=one.id, error=_error(one.error))
+            BulkItem(index=index, status=one.outcome, id=one.id, error=bulk_error(one.error))
             for index, one in enumerate(done)
         ]
     )
@@ -211,9 +212,13 @@ async def restore_card_revision(
 
 @router.get("/{card_id}/links")
 async def list_card_links(principal: Reader, session: ReadSession, card_id: uuid.UUID) -> LinksShape:
-    """Wikilinks in both directions. Targets are found by title, alias or file name, whatever was written first."""
+    """Wikilinks in both directions, and cards that name the same things.
+
+    Targets are found by title, alias or file name, whatever was written first.
+    """
     card = await queries.get_card(session, principal.workspace_id, card_id)
-    return links_shape(await queries.list_links(session, card))
+    related = await list_related_cards(session, principal.workspace_id, card_id)
+    return links_shape(await queries.list_links(session, card), related)
 
 
 @router.post("/{card_id}/reingest", status_code=202)
@@ -231,9 +236,3 @@ async def _expected(
         found = await queries.find_card(session, workspace_id, card_id)
         current = found.version if found else None
     return expected_version(if_match, current)
-
-
-def _error(error: MindConeError | None) -> BulkError | None:
-    if error is None:
-        return None
-    return BulkError(code=error.code, detail=error.detail, errors=error.extra.get("errors"))

@@ -37,9 +37,12 @@ def evaluate(
     queries: Annotated[Path | None, typer.Option()] = None,
     qrels: Annotated[Path | None, typer.Option()] = None,
     groups: Annotated[Path | None, typer.Option("--map", help="TSV: a document counts as its group")] = None,
+    episodes: Annotated[Path | None, typer.Option(help="JSON lines as POST /episodes takes them")] = None,
+    triples: Annotated[Path | None, typer.Option(help="JSON lines {pid, s, p, o}: relations of documents")] = None,
     database: Annotated[str | None, typer.Option("--database-url")] = None,
 ) -> None:
     """Measure retrieval on a labelled set: yours, or any BEIR-style folder. Uses a throw-away workspace."""
+    from app.evaluation.extractions import read_episodes, read_triples
     from app.evaluation.folder import read_folder
     from app.evaluation.metrics import measure_run, paired_bootstrap
     from app.evaluation.run import LEVELS, Result, write_run
@@ -49,7 +52,13 @@ def evaluate(
             raise typer.BadParameter(f"{name!r} is none of {', '.join(LEVELS)}")
     if split not in ("all", "tune", "report"):
         raise typer.BadParameter("--split is all, tune or report")
+    if episodes and triples:
+        raise typer.BadParameter("--episodes and --triples exclude each other")
     labelled = read_folder(folder, corpus, queries, qrels, groups, split)  # type: ignore[arg-type]
+
+    extractions = read_episodes(episodes) if episodes else None
+    if triples:
+        extractions = read_triples(triples, labelled.documents)
 
     async def measure(settings: Settings, dsn: str, bar: Progress) -> Result:
         tasks: dict[str, Any] = {}
@@ -66,6 +75,7 @@ def evaluate(
                 limit=limit,
                 group=[name for name in group.split(",") if name],
                 where=where,
+                extractions=extractions,
                 progress=show,
             )
 

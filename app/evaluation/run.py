@@ -18,9 +18,11 @@ from urllib.parse import quote
 from app.cards.drafts import NewCard
 from app.db.session import Database
 from app.evaluation import queries
+from app.evaluation.extractions import Extractions
 from app.evaluation.folder import Document, LabelledSet, half
 from app.evaluation.metrics import Row, mean, measure_run
 from app.ingestion.pipeline import Pipeline
+from app.ingestion.posting import post_episodes
 from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
 from app.providers.ports import Embedder
@@ -89,14 +91,18 @@ class Evaluation:
         limit: int = 10,
         group: Sequence[str] = (),
         where: str | None = None,
+        extractions: Extractions | None = None,
         progress: Progress = lambda step, done, total: None,
     ) -> Result:
-        """Ingest once, ask at each level. The workspace is gone afterwards, whatever happens."""
+        """Ingest once, with these `extractions` where there are any, ask at each level.
+
+        The workspace is gone afterwards, whatever happens.
+        """
         corpus = as_cards(labelled.documents, group, where)
         async with self._database.unit() as session:
             workspace_id = await queries.make_workspace(session)
         try:
-            ingestion = await self._ingest(workspace_id, corpus, progress)
+            ingestion = await self._ingest(workspace_id, corpus, extractions or {}, progress)
             runs: dict[str, dict[str, Ranking]] = {}
             reports: dict[str, Any] = {}
             for level in levels:
@@ -132,13 +138,20 @@ class Evaluation:
             },
         )
 
-    async def _ingest(self, workspace_id: uuid.UUID, corpus: Corpus, progress: Progress) -> dict[str, Any]:
+    async def _ingest(
+        self, workspace_id: uuid.UUID, corpus: Corpus, extractions: Extractions, progress: Progress
+    ) -> dict[str, Any]:
         cards = list(corpus.cards.values())
         started = time.perf_counter()
         tasks: list[Task] = []
         for at in range(0, len(cards), _BULK):
             async with self._database.unit() as session:
-                written = await self._intake.submit_many(session, workspace_id, cards[at : at + _BULK])
+                some = cards[at : at + _BULK]
+                written = await self._intake.submit_many(session, workspace_id, some)
+                posts = [post for card in some for post in extractions.get(card.external_id or "", ())]
+                for outcome in await post_episodes(session, workspace_id, self._intake, posts, queued=False):
+                    if outcome.error is not None:
+                        raise outcome.error
             tasks += [Task(one.id, 1) for one in written if one.id is not None]
         groups = [tasks[at : at + _GROUP] for at in range(0, len(tasks), _GROUP)]
         texts = done = 0

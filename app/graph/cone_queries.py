@@ -100,10 +100,12 @@ async def insert_cone(
     )  # fmt: skip
     await copy(
         "points",
-        "id facet_id episode_id card_id chunk_id ordinal text start end speaker happened doc words grams",
+        "id facet_id episode_id card_id chunk_id ordinal text start end speaker happened claim_key claim_value "
+        "doc words grams",
         (
             (row.id, row.facet.id, row.facet.episode.id, card.card_id, row.chunk_id, row.ordinal, row.text, row.start,
-             row.end, row.speaker, _range(row.happened), row.lexical.doc, row.lexical.words, row.lexical.grams)
+             row.end, row.speaker, _range(row.happened), row.claim_key, row.claim_value, row.lexical.doc,
+             row.lexical.words, row.lexical.grams)
             for card in cards
             for row in card.points
         ),

@@ -79,8 +79,11 @@ class Facet(Tenant, Lexical, Base):
 
 
 class Point(Tenant, Lexical, Base):
-    """One atomic claim. `start` and `end` are offsets into the card's content; `superseded_by` is the newer claim that
-    ended `valid_during`.
+    """One atomic claim. `start` and `end` are offsets into the card's content.
+
+    `claim_key` is there for claims of a kind that only one can be true at a time: equal for the same subject and
+    attribute, whatever the `claim_value`. `valid_during` and `superseded_by` follow from it, from the dates of the
+    cards, and from nothing else: `claims_settle` of `migrations/sql/0002_graph.sql`.
     """
 
     __tablename__ = "points"
@@ -90,12 +93,7 @@ class Point(Tenant, Lexical, Base):
         Index("ix_points_episode_id", "workspace_id", "episode_id"),
         Index("ix_points_card_id", "workspace_id", "card_id"),
         Index("uq_points_doc", "workspace_id", "doc", unique=True),
-        Index(
-            "ix_points_superseded_by",
-            "workspace_id",
-            "superseded_by",
-            postgresql_where=text("superseded_by IS NOT NULL"),
-        ),
+        Index("ix_points_claim_key", "workspace_id", "claim_key", postgresql_where=text("claim_key IS NOT NULL")),
     )
 
     facet_id: Mapped[uuid.UUID]
@@ -112,6 +110,8 @@ class Point(Tenant, Lexical, Base):
     happened: Mapped[Range[datetime] | None] = mapped_column(TSTZRANGE)
     valid_during: Mapped[Range[datetime] | None] = mapped_column(TSTZRANGE)
     superseded_by: Mapped[uuid.UUID | None]
+    claim_key: Mapped[uuid.UUID | None]
+    claim_value: Mapped[str | None] = mapped_column(Text)
 
 
 class PointEntity(Base):

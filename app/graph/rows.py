@@ -93,6 +93,8 @@ class PointRow:
     happened: Period | None
     entities: Sequence[str]
     lexical: Words
+    claim_key: uuid.UUID | None = None
+    claim_value: str | None = None
 
 
 @dataclass(slots=True)

@@ -6,10 +6,11 @@ import uuid
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.session import raw
 from app.ingestion.posted import Posted
 from app.ingestion.queries import CardText
 from app.ingestion.tables import PostedEpisode
@@ -77,12 +78,15 @@ async def insert_posted(session: AsyncSession, row: PostedEpisode) -> bool:
     return made.scalar_one_or_none() is not None
 
 
-async def delete_stale(session: AsyncSession, workspace_id: uuid.UUID, card_id: uuid.UUID, text_version: int) -> None:
-    """What was posted about a text that the card no longer has."""
-    await session.execute(
-        delete(PostedEpisode).where(
-            PostedEpisode.workspace_id == workspace_id,
-            PostedEpisode.card_id == card_id,
-            PostedEpisode.text_version != text_version,
-        )
+async def delete_stale(session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[tuple[uuid.UUID, int]]) -> None:
+    """What was posted about texts that these cards (id, text version) no longer have."""
+    await (await raw(session)).execute(
+        """
+        DELETE FROM posted_episodes p
+        USING unnest($2::uuid[], $3::int[]) AS now (card_id, text_version)
+        WHERE p.workspace_id = $1 AND p.card_id = now.card_id AND p.text_version <> now.text_version
+        """,
+        workspace_id,
+        [card_id for card_id, _ in cards],
+        [version for _, version in cards],
     )

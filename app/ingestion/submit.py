@@ -22,6 +22,7 @@ from app.cards.tables import Card
 from app.core.clock import now
 from app.core.errors import MindConeError, VersionMismatch
 from app.core.ids import new_id
+from app.graph.cone_queries import delete_cone
 from app.index.queries import delete_chunks
 from app.ingestion.batch import Batch, Submitted, Unstorable, drafted, rejected
 from app.ingestion.written import INGEST, ExternalIdTaken, assign, follow_up, jobs, mark_queued, within_limit
@@ -126,6 +127,7 @@ class Intake:
         card.trashed_at = now()
         await session.flush()
         await delete_chunks(session, workspace_id, [card_id])
+        await delete_cone(session, workspace_id, [card_id])
         return card
 
     async def undelete_card(self, session: AsyncSession, workspace_id: uuid.UUID, card_id: uuid.UUID) -> Card:

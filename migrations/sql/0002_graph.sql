@@ -145,6 +145,71 @@ CREATE CONSTRAINT TRIGGER graph_forget_episode AFTER DELETE ON episode_cards
     DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW EXECUTE FUNCTION graph_forget_episode();
 -- next
+-- Of claims with one key the newest is valid; each older one until the next that says something else. Cards that give
+-- several values themselves decide nothing. A claim speaks from its card's date.
+CREATE FUNCTION claims_settle(workspace uuid, key uuid) RETURNS void LANGUAGE sql AS $$
+    WITH said AS (
+        SELECT p.id, p.card_id, p.claim_value, c.created_at, p.valid_during, p.superseded_by,
+               min(p.claim_value) OVER (PARTITION BY p.card_id) = max(p.claim_value) OVER (PARTITION BY p.card_id) AS is_clear
+        FROM points p
+        JOIN cards c ON c.workspace_id = p.workspace_id AND c.id = p.card_id
+        WHERE p.workspace_id = workspace AND p.claim_key = key
+    ),
+    settled AS (
+        SELECT said.id, said.created_at, next.id AS next_id, next.created_at AS next_at
+        FROM said
+        LEFT JOIN LATERAL (
+            SELECT o.id, o.created_at
+            FROM said o
+            WHERE said.is_clear AND o.is_clear AND o.created_at > said.created_at AND o.claim_value <> said.claim_value
+            ORDER BY o.created_at, o.id
+            LIMIT 1
+        ) AS next ON true
+    )
+    UPDATE points p
+    SET valid_during = CASE WHEN s.next_id IS NULL THEN NULL ELSE tstzrange(s.created_at, s.next_at) END,
+        superseded_by = s.next_id
+    FROM settled s
+    WHERE p.workspace_id = workspace AND p.id = s.id
+      AND (p.superseded_by IS DISTINCT FROM s.next_id
+           OR p.valid_during IS DISTINCT FROM CASE WHEN s.next_id IS NULL THEN NULL ELSE tstzrange(s.created_at, s.next_at) END)
+$$;
+-- next
+CREATE FUNCTION claims_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM graph_lock(coalesce(NEW.workspace_id, OLD.workspace_id));
+    PERFORM claims_settle(coalesce(NEW.workspace_id, OLD.workspace_id), coalesce(NEW.claim_key, OLD.claim_key));
+    RETURN NULL;
+END
+$$;
+-- next
+CREATE CONSTRAINT TRIGGER claims_inserted AFTER INSERT ON points
+    DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.claim_key IS NOT NULL) EXECUTE FUNCTION claims_changed();
+-- next
+CREATE CONSTRAINT TRIGGER claims_deleted AFTER DELETE ON points
+    DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (OLD.claim_key IS NOT NULL) EXECUTE FUNCTION claims_changed();
+-- next
+CREATE FUNCTION claims_dated() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    key uuid;
+BEGIN
+    FOR key IN
+        SELECT DISTINCT claim_key FROM points
+        WHERE workspace_id = NEW.workspace_id AND card_id = NEW.id AND claim_key IS NOT NULL
+    LOOP
+        PERFORM graph_lock(NEW.workspace_id);
+        PERFORM claims_settle(NEW.workspace_id, key);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+-- next
+CREATE CONSTRAINT TRIGGER claims_dated AFTER UPDATE OF created_at ON cards
+    DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (OLD.created_at <> NEW.created_at) EXECUTE FUNCTION claims_dated();
+-- next
 -- As with windows: one row, one page, no detour through TOAST.
 ALTER TABLE episode_vectors ALTER COLUMN dense SET STORAGE PLAIN;
 -- next

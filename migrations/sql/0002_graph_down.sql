@@ -1,3 +1,5 @@
+DROP TRIGGER claims_dated ON cards;
+-- next
 DELETE FROM lex_block WHERE collection <> 0;
 -- next
 DELETE FROM lex_recent WHERE collection <> 0;

@@ -411,6 +411,8 @@ def upgrade() -> None:
         sa.Column("happened", postgresql.TSTZRANGE(), nullable=True),
         sa.Column("valid_during", postgresql.TSTZRANGE(), nullable=True),
         sa.Column("superseded_by", sa.Uuid(), nullable=True),
+        sa.Column("claim_key", sa.Uuid(), nullable=True),
+        sa.Column("claim_value", sa.Text(), nullable=True),
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("doc", sa.BigInteger(), server_default=sa.text("nextval('chunk_doc_seq')"), nullable=False),
@@ -428,11 +430,11 @@ def upgrade() -> None:
     op.create_index("ix_points_episode_id", "points", ["workspace_id", "episode_id"], unique=False)
     op.create_index("ix_points_facet_id", "points", ["workspace_id", "facet_id"], unique=False)
     op.create_index(
-        "ix_points_superseded_by",
+        "ix_points_claim_key",
         "points",
-        ["workspace_id", "superseded_by"],
+        ["workspace_id", "claim_key"],
         unique=False,
-        postgresql_where=sa.text("superseded_by IS NOT NULL"),
+        postgresql_where=sa.text("claim_key IS NOT NULL"),
     )
     op.create_index("uq_points_doc", "points", ["workspace_id", "doc"], unique=True)
     op.create_table(
@@ -609,5 +611,13 @@ def downgrade() -> None:
     op.drop_table("entity_decisions")
     op.drop_table("entities")
     op.drop_table("calibrations")
-    for function in ("graph_forget_entity()", "graph_forget_episode()", "graph_lock(uuid)", "lexical_forget()"):
+    for function in (
+        "graph_forget_entity()",
+        "graph_forget_episode()",
+        "graph_lock(uuid)",
+        "lexical_forget()",
+        "claims_changed()",
+        "claims_dated()",
+        "claims_settle(uuid, uuid)",
+    ):
         op.execute(f"DROP FUNCTION {function}")
