@@ -1,0 +1,85 @@
+"""Pronouns to names, so that a sentence taken out of its text still says of whom it speaks. Chinese and English.
+
+Conservative: what is not plain stays unresolved, and only what stands before its pronoun is an antecedent. Which names
+there are, and of what type, is the caller's to say; knows nothing of entities, cards or models.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Sequence
+
+from app.text import coref_en, coref_things, coref_zh
+from app.text.coref_names import name_words, person_names
+from app.text.coref_shapes import Gender, NameSpan, NameType, Resolution
+from app.text.normalise import is_han
+from app.text.sentences import sentences
+
+__all__ = ["Gender", "NameSpan", "NameType", "Resolution", "person_names", "resolve", "rewrite"]
+
+_SELF = frozenset(("himself", "herself"))
+_ANY = re.compile(f"{coref_en.GENDERED.pattern}|(?:it|its|th(?:e|is) [a-z]+)\\b|[他她它其该]", re.IGNORECASE)
+
+
+def resolve(
+    text: str,
+    names: Sequence[NameSpan],
+    spans: Sequence[tuple[int, int]] | None = None,
+    title: str = "",
+) -> list[Resolution]:
+    """The pronouns of `text` that plainly stand for one of `names`, in order.
+
+    `spans` are its sentences in order (found where not given). `title` is the text's own: whom it names, the text is
+    about, and may be an antecedent although the text never repeats the name.
+    """
+    if _ANY.search(text) is None or not (names or title):
+        return []
+    if spans is None:
+        spans = sentences(text)
+    if not spans:
+        return []
+    found = coref_en.resolve_persons(text, spans, names, title)
+    found += coref_things.resolve_things(text, spans, names)
+    found += coref_zh.resolve_han(text, spans, names)
+    return sorted(found, key=lambda r: r.start)
+
+
+def rewrite(sentence_start: int, sentence_end: int, text: str, resolutions: Sequence[Resolution]) -> str:
+    """text[sentence_start:sentence_end] with names for its pronouns; `resolutions` are those of `text`, in order.
+
+    A name that the sentence has said already is not said again: "Ann said she was ill" stays as it is.
+    """
+    out: list[str] = []
+    at = sentence_start
+    first = bisect.bisect_left(resolutions, sentence_start, key=lambda r: r.start)
+    for found in resolutions[first:]:
+        if found.end > sentence_end:
+            break
+        if found.pronoun.lower() in _SELF:
+            continue
+        if _said(found.name, "".join(out) + text[at : found.start]):
+            continue
+        out.append(text[at : found.start])
+        out.append(_form(found, text))
+        at = found.end
+    out.append(text[at:sentence_end])
+    return "".join(out)
+
+
+def _form(found: Resolution, text: str) -> str:
+    name = found.name
+    if found.pronoun == "其" and found.possessive:
+        return f"{name}的"
+    if is_han(found.pronoun[0]):
+        spaced = name[-1].isascii() and name[-1].isalnum() and text[found.end : found.end + 1].isascii()
+        return f"{name} " if spaced and text[found.end : found.end + 1].isalnum() else name
+    return f"{name}'s" if found.possessive else name
+
+
+def _said(name: str, before: str) -> bool:
+    if name in before:
+        return True
+    if is_han(name[0]):
+        return False
+    return any(re.search(rf"\b{re.escape(word)}\b", before, re.IGNORECASE) for word in set(name_words(name)) if len(word) > 2)
