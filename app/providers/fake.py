@@ -19,13 +19,13 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self
 from urllib.parse import parse_qs, urlsplit
 
-from app.providers.fake_script import FAULTS, Fault, Pause, Script, script
+from app.providers.fake_script import FAULTS, Fault, Pause, Said, Script, script
 
 _MAX_HEAD_BYTES: Final = 1 << 16
 _MAX_BODY_BYTES: Final = 64 << 20
 
 Outcome = Literal["open", "sent", "cut", "client_gone"]
-Answer = Callable[[Mapping[str, Any]], str]
+Answer = Callable[[Mapping[str, Any]], str | Said | None]
 
 
 @dataclass(slots=True, eq=False)
@@ -36,6 +36,7 @@ class Exchange:
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+    raw: bytes = b""
     outcome: Outcome = "open"
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -57,7 +58,8 @@ def echo(body: Mapping[str, Any]) -> str:
 class FakeProvider:
     """`async with FakeProvider() as fake:` serves `fake.base_url` until the block is left.
 
-    `answer` makes the answer from the request's body; with `api_key` set, others get 401.
+    `answer` makes the answer from the request's body, with a fault of its own if it likes (the request's goes first);
+    with `api_key` set, others get 401.
     """
 
     def __init__(
@@ -153,7 +155,13 @@ class FakeProvider:
             return script(Fault("404"), {}, "")
         if self._api_key and exchange.headers.get("authorization") != f"Bearer {self._api_key}":
             return script(Fault("401"), {}, "")
-        return script(self._fault(exchange, query), exchange.body, self.answer(exchange.body))
+        said = self.answer(exchange.body)
+        if not isinstance(said, Said):
+            said = Said(said)
+        fault = self._fault(exchange, query)
+        if not fault.kind and said.fault:
+            fault = Fault.parse(said.fault)
+        return script(fault, exchange.body, said.text)
 
     def _fault(self, exchange: Exchange, query: Mapping[str, Sequence[str]]) -> Fault:
         asked = exchange.headers.get("x-fault") or "".join(query.get("fault", ()))
@@ -227,7 +235,7 @@ async def _read_request(reader: asyncio.StreamReader) -> tuple[Exchange, Mapping
     raw = await reader.readexactly(size_bytes)
     url = urlsplit(target)
     body = json.loads(raw) if raw else {}
-    return Exchange(method, url.path, headers, body if isinstance(body, dict) else {}), parse_qs(url.query)
+    return Exchange(method, url.path, headers, body if isinstance(body, dict) else {}, raw), parse_qs(url.query)
 
 
 def _json(value: Any) -> bytes:

@@ -76,6 +76,14 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """One answer with what is wrong with it: `text` None is a `null` content, `fault` as in FAULTS with its options."""
+
+    text: str | None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     seconds: float
 
@@ -90,7 +98,7 @@ class Script:
     before_headers: Pause | None = None
 
 
-def script(fault: Fault, body: Mapping[str, Any], answer: str) -> Script:
+def script(fault: Fault, body: Mapping[str, Any], answer: str | None) -> Script:
     """The script for one `POST …/chat/completions`."""
     if fault.kind.isdigit():
         return _refusal(int(fault.kind), fault)
@@ -119,7 +127,7 @@ def _refusal(status: int, fault: Fault) -> Script:
     return Script(status, headers, [_json({"error": {"message": message, "type": "fake", "code": code}})])
 
 
-def _whole(body: Mapping[str, Any], answer: str) -> dict[str, Any]:
+def _whole(body: Mapping[str, Any], answer: str | None) -> dict[str, Any]:
     choice = {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
     return _envelope(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, answer)}
 
@@ -128,9 +136,9 @@ def _envelope(body: Mapping[str, Any], kind: str = "chat.completion.chunk") -> d
     return {"id": "chatcmpl-fake", "object": kind, "created": 0, "model": body.get("model", "fake")}
 
 
-def _usage(body: Mapping[str, Any], answer: str) -> dict[str, int]:
+def _usage(body: Mapping[str, Any], answer: str | None) -> dict[str, int]:
     said = sum(len(str(message.get("content") or "")) for message in body.get("messages", ()))
-    counts = {"prompt_tokens": max(1, said // 4), "completion_tokens": max(1, len(answer) // 4)}
+    counts = {"prompt_tokens": max(1, said // 4), "completion_tokens": max(1, len(answer or "") // 4)}
     return counts | {"total_tokens": sum(counts.values())}
 
 
@@ -141,7 +149,7 @@ def _json(value: Any) -> bytes:
 # ------------------------------------------------------------------------------------- streams
 
 
-def _stream(fault: Fault, body: Mapping[str, Any], answer: str) -> Iterator[bytes | Pause | Cut]:
+def _stream(fault: Fault, body: Mapping[str, Any], answer: str | None) -> Iterator[bytes | Pause | Cut]:
     kind = fault.kind
     if kind == "empty":
         return
@@ -165,10 +173,12 @@ def _stream(fault: Fault, body: Mapping[str, Any], answer: str) -> Iterator[byte
     yield from _ending(kind, body, answer)
 
 
-def _deltas(kind: str, body: Mapping[str, Any], answer: str) -> list[dict[str, Any]]:
+def _deltas(kind: str, body: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
     """The first carries the role only, as the real ones do."""
     if kind in ("tool", "bad-tool", "cut-tool"):
         return [{"role": "assistant", "content": None}, *_tool_deltas(kind, body)]
+    if answer is None:
+        return [{"role": "assistant", "content": None}, {"content": None}]
     pieces = re.findall(r"\s*\S{1,6}", answer)
     if kind == "nul":
         pieces = ["a\x00b", "\ud83d", "\ude00", " \ud800c"]
@@ -231,7 +241,7 @@ _NULLS: Final = (
 )
 
 
-def _ending(kind: str, body: Mapping[str, Any], answer: str) -> Iterator[bytes]:
+def _ending(kind: str, body: Mapping[str, Any], answer: str | None) -> Iterator[bytes]:
     reasons = {"length": "length", "content-filter": "content_filter", "tool": "tool_calls", "bad-tool": "tool_calls"}
     if kind not in ("no-end", "no-reason"):
         choice = {"index": 0, "delta": {}, "finish_reason": reasons.get(kind, "stop")}

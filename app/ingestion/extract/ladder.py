@@ -22,11 +22,13 @@ Wanted = Callable[[Any], bool]
 _MAX_CHARS: Final = 400_000
 _MAX_STARTS: Final = 200
 """Places at which an object is looked for; prose has few."""
+_MAX_FENCED: Final = 20
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
 _THINKING = re.compile(r"\s*<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL)
-_FENCE = re.compile(r"```[ \t]*[A-Za-z0-9_+-]*[ \t]*\r?\n?(.*)```", re.DOTALL)
 _OPEN_FENCE = re.compile(r"```[ \t]*[A-Za-z0-9_+-]*[ \t]*\r?\n?")
+_OUTER_FENCE = re.compile(_OPEN_FENCE.pattern + "(.*)```", re.DOTALL)
+_FENCED = re.compile(_OPEN_FENCE.pattern + "(.*?)```", re.DOTALL)
 _OPENER = re.compile(r"[{\[]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 # Repairing such a thing takes quadratic time, and no answer looks like it.
@@ -78,9 +80,9 @@ def _as_written(text: str, wanted: Wanted) -> Iterator[tuple[Rung, Any]]:
     whole = _loads(text)
     if whole == {} or whole == [] or wanted(whole):
         yield "strict", whole
-    fenced = _FENCE.search(text)
-    if fenced:
-        inside = _loads(fenced.group(1))
+    # The first and last fence first: what lies between may hold fences itself.
+    for body in [*_OUTER_FENCE.findall(text), *_FENCED.findall(text)[:_MAX_FENCED]]:
+        inside = _loads(body)
         if inside == {} or inside == [] or wanted(inside):
             yield "fence", inside
     found = _largest_object(text, wanted)
@@ -100,7 +102,7 @@ def _largest_object(text: str, wanted: Wanted) -> Any:
 
     Otherwise the answer is one broken object, and this is only a piece of it.
     """
-    first = text.find("{")
+    first = max(text.find("{"), 0)
     extent = text.rfind("}") + 1 - first
     best: Any = None
     best_size = extent // 2
@@ -115,7 +117,8 @@ def _largest_object(text: str, wanted: Wanted) -> Any:
         except (ValueError, RecursionError):
             at += 1
             continue
-        if end - at > best_size and wanted(value):
+        outermost = isinstance(value, dict) or at < first  # a list inside of an object is not the answer
+        if end - at > best_size and outermost and wanted(value):
             best, best_size = value, end - at
         at = end
     return best

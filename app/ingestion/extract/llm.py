@@ -52,6 +52,8 @@ _SHARE_OF_ROOM: Final = 5
 """One part passage, two parts answer, and as much again for gleaning."""
 _MIN_PASSAGE_TOKENS: Final = 64
 _MIN_ANSWER_TOKENS: Final = 256
+_MAX_SPLITS: Final = 4
+"""How often a passage is halved at most: a model that never stops would otherwise be asked for every sentence."""
 _TOO_LONG: Final = ("context_length", "too_long", "too_large", "max_tokens")
 
 
@@ -203,15 +205,15 @@ class LlmExtractor:
     def _key(self, passage: Passage) -> CacheKey:
         return CacheKey(passage.content_hash, prompts.prompt_version(), self._model_name)
 
-    async def _read(self, passage: Passage) -> tuple[_Part, ...]:
+    async def _read(self, passage: Passage, splits: int = 0) -> tuple[_Part, ...]:
         """The answer for a passage, from the store as far as it is there; several where it had to be cut."""
         key = self._key(passage)
         stored = load(await self._cache.get(key))
         if stored is None:
+            middle = passage.find_middle() if splits < _MAX_SPLITS else None
             try:
-                stored = Stored(await self._ask(passage))
+                stored = Stored(await self._ask(passage, divisible=middle is not None))
             except _TooLong:
-                middle = passage.find_middle()
                 if middle is None:
                     return (_Part(0, len(passage.text), None, "too_long"),)
                 stored = Stored(split_at=middle)
@@ -219,27 +221,27 @@ class LlmExtractor:
                 return (_Part(0, len(passage.text), None, error.detail),)
             await self._cache.put(key, dump(stored))
         if stored.split_at is not None:
-            return await self._read_halves(passage, stored.split_at)
+            return await self._read_halves(passage, stored.split_at, splits + 1)
         stored = await self._glean(passage, key, stored)
         return (_Part(0, len(passage.text), stored.answer),)
 
-    async def _read_halves(self, passage: Passage, at: int) -> tuple[_Part, ...]:
+    async def _read_halves(self, passage: Passage, at: int, splits: int) -> tuple[_Part, ...]:
         first, second = passage.halves(at)
-        read = [*await self._read(first)] if first.text.strip() else []
+        read = [*await self._read(first, splits)] if first.text.strip() else []
         if second.text.strip():
-            read += [replace(p, start=p.start + at, end=p.end + at) for p in await self._read(second)]
+            read += [replace(p, start=p.start + at, end=p.end + at) for p in await self._read(second, splits)]
         return tuple(read)
 
     # -------------------------------------------------------------------------------- asking
 
-    async def _ask(self, passage: Passage) -> Answer:
+    async def _ask(self, passage: Passage, *, divisible: bool) -> Answer:
         """The first answer; asked for once more where it cannot be read or is not whole.
 
         Raises NotJson when neither can be used, _TooLong when halves will do better.
         """
         messages = prompts.first_messages(passage)
         said = await self._say(messages)
-        if said.reason == "length" and passage.find_middle() is not None:
+        if said.reason == "length" and divisible and said.text.strip():  # else it was no matter of length
             raise _TooLong
         first, complaint = await _understood(said)
         if first is not None and not first.cut:
@@ -258,7 +260,7 @@ class LlmExtractor:
     async def _glean(self, passage: Passage, key: CacheKey, stored: Stored) -> Stored:
         """Ask for what the answer lacks, pass by pass. What goes wrong here costs nothing that is there already."""
         while stored.passes < self._settings.max_gleanings and not stored.dry:
-            missed = self._find_missed(passage, stored.answer)
+            missed = await asyncio.to_thread(self._find_missed, passage, stored.answer)
             if missed is not None and not missed:
                 break
             asked = prompts.gleaning_messages(prompts.first_messages(passage), stored.answer, missed or ())
@@ -313,6 +315,10 @@ class LlmExtractor:
             if not said:
                 raise
             return _Said("".join(said), "length")
+        except ProviderGarbled:
+            if not said:
+                raise
+            return _Said("".join(said), "truncated")
         except ProviderRefused as error:
             if _is_too_long(error):
                 raise _TooLong from error

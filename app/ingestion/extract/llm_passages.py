@@ -12,7 +12,7 @@ from app.ingestion.extract.types import Source, Span
 from app.text.cut import good_cut
 from app.text.sentences import sentences
 
-_MIN_HALF_CHARS: Final = 80
+_MIN_HALF_CHARS: Final = 160
 """Below this a text is never too much for a model."""
 
 

@@ -51,7 +51,8 @@ episodes: what the passage is about; usually one, several only if it changes its
 - title: its focus in a few words; the title of the note if the whole passage is about that.
 - facets: its sections, each with a title, a description of one to three sentences, points and roles.
 - points: every fact of the section as an atomic statement that can be understood alone: the subject named, no \
-pronouns, all numbers, amounts, dates, versions and names kept. Keep the words of the passage where you can.
+pronouns, all numbers, amounts, dates, versions and names kept. Keep the words of the passage where you can. \
+Where somebody speaks ("Name: text"), I and you are the names of the speakers.
   about: the entities it is about. times: its expressions of time, in the words of the passage.
 - roles: what an entity is or does in this section, in a few words.
 
