@@ -23,13 +23,15 @@ from app.cards.queries import CardFilters, Words
 from app.db.session import Database
 from app.db.settings import DatabaseSettings
 from app.index import queries as index
-from app.index.lexical import search_lexical
+from app.index.collections import Collection, TextKind
+from app.index.lexical import search_lexical, search_many
 from app.jobs import queries as job_queries
 from app.jobs.job import JobContext, NewJob
 from app.jobs.queue import enqueue
 from app.jobs.run import run_until_idle
 from app.jobs.settings import JobSettings
 from app.retrieval import queries as retrieval
+from app.retrieval.collections import list_owners, nearest_many
 from app.retrieval.types import Filters
 from tests.conftest import TEMPLATE, with_database
 
@@ -38,7 +40,19 @@ SMALL = uuid.UUID(int=2)
 CHUNKS = 50_000
 CARDS = 25_000
 SOME = 4_000
-BIG = {"cards", "chunks", "windows", "lex_block", "card_links", "card_revisions", "jobs", "mindcone_pgqueuer"}
+BIG = {
+    "point_vectors",
+    "entity_vectors",
+    "entities",
+    "cards",
+    "chunks",
+    "windows",
+    "lex_block",
+    "card_links",
+    "card_revisions",
+    "jobs",
+    "mindcone_pgqueuer",
+}
 
 # Chunk n belongs to card n / 2 and has the id, the doc and the term hash n. Every hundredth card is tagged
 # `rare`, every second one `common`; the last 500 cards are those of the small workspace.
@@ -69,6 +83,15 @@ INSERT INTO windows (workspace_id, chunk_id, space_id, ordinal, card_id, start, 
     SELECT workspace_id, id, 7, k, card_id, 0, 9, lpad(to_hex(2 * doc + k), 32, '0')::uuid,
            ARRAY[random(), random(), random(), random(), random(), random(), random(), random()]::real[]::halfvec
     FROM chunks, generate_series(0, 1) AS k;
+INSERT INTO entities (workspace_id, id, doc, name, key, kind, type, words, grams)
+    SELECT workspace_id, id, doc, '', id::text, 'thing', '', 9, 0
+    FROM chunks WHERE doc % 5 = 0 OR workspace_id = '{SMALL}';
+INSERT INTO entity_vectors (workspace_id, owner_id, space_id, role, text_hash, dense)
+    SELECT e.workspace_id, e.id, 7, 0, lpad(to_hex(3000000 + e.doc), 32, '0')::uuid, w.dense
+    FROM entities e JOIN windows w ON w.chunk_id = e.id AND w.ordinal = 0;
+INSERT INTO point_vectors (workspace_id, owner_id, space_id, role, text_hash, dense)
+    SELECT v.workspace_id, v.owner_id, 7, roles.role, gen_random_uuid(), v.dense
+    FROM entity_vectors v, (VALUES (0), (2)) AS roles (role);
 INSERT INTO lex_block (workspace_id, collection, term_hash, seg, postings)
     SELECT CASE WHEN n % 50 = 0 THEN '{SMALL}' ELSE '{LARGE}' END::uuid, 0, n / 4, n % 4, '\\x0100000009000100'
     FROM generate_series(0, {CHUNKS - 1}) AS n;
@@ -177,8 +200,9 @@ def filled_dsn(server_dsn: str) -> Iterator[str]:
         connection = await asyncpg.connect(with_database(server_dsn, name))
         await connection.execute(FILL)
         await connection.execute("VACUUM ANALYZE")
-        for statement in index.vector_index_ddl(7, 8):
-            await connection.execute(statement)
+        for kind in (TextKind.chunk, TextKind.point, TextKind.point_edge, TextKind.entity):
+            for statement in index.vector_index_ddl(7, 8, kind):
+                await connection.execute(statement)
         for setting, value in EXPLAIN.items():
             await connection.execute(f"ALTER DATABASE {name} SET {setting} = '{value}'")
         await connection.close()
@@ -298,6 +322,52 @@ async def test_leg_of_a_silent_embedder_reads_no_vectors_to_rank(database: Expla
     plans.check("uq_chunks_workspace_id_doc", reads={"windows": 1_000, "chunks": 1_000})
 
 
+LARGE_KINDS = (TextKind.chunk, TextKind.point, TextKind.point_edge, TextKind.entity)
+
+
+async def test_collections_of_a_large_workspace_are_searched_through_their_indexes(
+    database: Explained, plans: Plans
+) -> None:
+    """Each kind of text has an index of its own: none walks past texts of another kind."""
+    async with database.read() as session:
+        found = await nearest_many(session, LARGE, SPACE, TextKind, np.ones(8, np.float32), 50, LARGE_KINDS)
+    assert [len(found[kind]) for kind in LARGE_KINDS] == [50] * 4
+    plans.check(
+        "ix_windows_hnsw_7",
+        "ix_point_vectors_hnsw_7_0",
+        "ix_point_vectors_hnsw_7_2",
+        "ix_entity_vectors_hnsw_7_0",
+        "pk_entities",
+        reads={"point_vectors": 150, "entity_vectors": 75, "entities": 50, "windows": 300},
+    )
+
+
+async def test_collections_of_a_small_workspace_are_compared_row_by_row(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        found = await nearest_many(session, SMALL, SPACE, TextKind, np.ones(8, np.float32), 50)
+    assert [len(found[kind]) for kind in LARGE_KINDS] == [50] * 4
+    plans.check(
+        "pk_windows",
+        "pk_entities",
+        reads={"point_vectors": 2_000, "entity_vectors": 1_000, "entities": 50, "windows": 2_000},
+    )
+    assert not [name for name in plans.indexes if "hnsw" in name]
+
+
+async def test_rows_of_postings_are_looked_up(database: Explained, plans: Plans) -> None:
+    docs = list(range(0, 1000, 10))
+    async with database.read() as session:
+        owners = await list_owners(session, LARGE, {Collection.chunk: docs, Collection.entity: docs})
+    assert [len(found) for found in owners.values()] == [100, 100]
+    plans.check("uq_chunks_workspace_id_doc", "uq_entities_doc", reads={"chunks": 100, "entities": 100})
+
+
+async def test_postings_of_many_collections_are_read_once_per_term(database: Explained, plans: Plans) -> None:
+    async with database.read() as session:
+        await search_many(session, LARGE, Collection, list(range(100, 160)), list(range(400, 420)))
+    plans.check("pk_lex_block", reads={"lex_block": 4 * 80})
+
+
 async def test_postings_are_read_once_per_term(database: Explained, plans: Plans) -> None:
     async with database.read() as session:
         await search_lexical(session, LARGE, list(range(100, 160)), list(range(400, 420)))
@@ -347,7 +417,7 @@ async def test_words_without_postings_use_the_full_text_of_record(database: Expl
 async def test_state_of_a_search_is_cheap_to_ask(database: Explained, plans: Plans) -> None:
     async with database.read() as session:
         assert await retrieval.get_scope(session, LARGE) == retrieval.Scope(SPACE, 0)
-        assert await retrieval.count_windows(session, SMALL, 1500) == 1500
+        assert await retrieval.count_windows(session, SMALL, 7, 1500) == 1500
     plans.check("ix_cards_state", reads={"cards": 100, "windows": 1500})
 
 
@@ -356,6 +426,18 @@ async def test_known_vectors_are_found_by_the_hash_of_their_text(database: Expla
     async with database.read() as session:
         assert len(await index.list_known_vectors(session, LARGE, 7, hashes)) == 300
     plans.check("ix_windows_text_hash", reads={"windows": 300})
+
+
+async def test_texts_that_only_the_graph_knows_are_found_by_their_hash(database: Explained, plans: Plans) -> None:
+    hashes = [uuid.UUID(int=3_000_000 + doc) for doc in range(0, 1500, 5)]
+    async with database.read() as session:
+        assert len(await index.list_known_vectors(session, LARGE, 7, hashes)) == 300
+    plans.check(
+        "ix_windows_text_hash",
+        "ix_point_vectors_text_hash",
+        "ix_entity_vectors_text_hash",
+        reads={"windows": 0, "point_vectors": 0, "entity_vectors": 300},
+    )
 
 
 async def test_what_a_card_leaves_behind_goes_by_index(database: Explained, plans: Plans) -> None:
