@@ -1,0 +1,1 @@
+"""Who is who: which names mean one entity."""
