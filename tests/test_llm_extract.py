@@ -694,6 +694,24 @@ async def test_leaving_cancels_the_call(rig: Rig):
     assert rig.calls == 1
 
 
+async def test_a_shared_run_outlives_the_caller_that_began_it():
+    gate = asyncio.Event()
+    shared: InFlight[str] = InFlight()
+    key = CacheKey("a", "1", "m")
+
+    async def make() -> str:
+        await gate.wait()
+        return "made"
+
+    one, other = (asyncio.create_task(shared.run(key, make)) for _ in range(2))
+    await asyncio.sleep(0)
+    one.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await one
+    gate.set()
+    assert await other == "made"
+
+
 async def test_a_shared_run_that_fails_fails_for_all_and_is_not_kept():
     runs: list[int] = []
     shared: InFlight[str] = InFlight()
