@@ -110,7 +110,8 @@ def test_a_piece_of_a_broken_object_is_not_taken_for_the_whole():
 
 
 def test_an_item_that_looks_like_an_answer_is_not_taken_for_one():
-    broken = '{"entities": [{"name": "Alice"}, {"name": "Bob"}] "facets": [{"text": "x", "entities": ["Alice"]}]}'
+    point = '{"text": "x", "entities": ["Alice"]}'
+    broken = f'{{"entities": [{{"name": "Alice"}}, {{"name": "Bob"}}], "facets": [{{"points": [{point} {point}]}}]}}'
     parsed = parse(broken)
     assert parsed.rung == "repair"
     assert parsed.value["entities"] == [{"name": "Alice"}, {"name": "Bob"}]
