@@ -17,11 +17,14 @@ from app.db.lease import lease
 from app.db.session import Database, asyncpg_dsn
 from app.doctor.examine import Doctor, Report
 from app.evaluation.run import Evaluation
-from app.index import queries as index
+from app.index import space_queries
+from app.index.spaces import Spaces
 from app.ingestion.pipeline import Pipeline
+from app.ingestion.reembed import Reembedding
 from app.ingestion.submit import Intake
 from app.people import queries as people
 from app.providers.embedding import build as build_embedder
+from app.providers.embedding import build_next
 from app.providers.ports import Embedder
 from app.providers.registry import ChatProviders
 from app.retrieval.retrieve import Retriever
@@ -47,12 +50,15 @@ class Services:
     settings: Settings
     database: Database
     embedder: Embedder
+    """The configured one; `spaces` knows whether search reads its space."""
+    spaces: Spaces
     segmenter: Segmenter
     retriever: Retriever
     intake: Intake
     unqueued: Intake
     """Writes cards and leaves the work on them to its caller."""
     pipeline: Pipeline
+    reembedding: Reembedding
     importer: Importer
     evaluation: Evaluation
     providers: ChatProviders
@@ -119,9 +125,13 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         database = await stack.enter_async_context(open_database(settings, dsn, role))
 
         embedder = build_embedder(settings, settings.data_dir)
-        await embedder.open()
-        stack.push_async_callback(embedder.close)
-        await _settle_space(database, embedder)
+        following = build_next(settings, settings.data_dir)
+        for one in (embedder, following):
+            if one is not None:
+                await one.open()
+                stack.push_async_callback(one.close)
+        spaces = spaces_of(embedder, following)
+        await _settle_space(database, spaces)
 
         segmenter = Segmenter()
         await asyncio.to_thread(segmenter.load)
@@ -133,7 +143,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         await providers.open()
         stack.push_async_callback(providers.close)
         pipeline = Pipeline(database, embedder, segmenter, settings)
-        retriever = Retriever(database, embedder, segmenter, settings)
+        retriever = Retriever(database, spaces, segmenter, settings)
         answering = Answering(retriever, providers, settings)
         await answering.open()
         conversations = Conversations(database, answering, providers, settings)
@@ -143,11 +153,13 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             settings=settings,
             database=database,
             embedder=embedder,
+            spaces=spaces,
             segmenter=segmenter,
             retriever=retriever,
             intake=intake,
             unqueued=unqueued,
             pipeline=pipeline,
+            reembedding=Reembedding(database, spaces, settings),
             importer=Importer(database, intake.submit_many, settings),
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder),
             providers=providers,
@@ -163,15 +175,34 @@ def examiner(database: Database) -> Callable[[bool], Awaitable[Report]]:
     return Doctor(database, index_names).examine
 
 
-async def _settle_space(database: Database, embedder: Embedder) -> None:
-    """The first embedder makes its space the current one; any other is refused, for vectors never mix."""
+def spaces_of(embedder: Embedder, following: Embedder | None) -> Spaces:
+    """Raises ConfigurationError when both are one."""
+    if following is None:
+        return Spaces(embedder)
+    if following.space.key == embedder.space.key:
+        raise ConfigurationError(
+            f"MINDCONE_EMBEDDER_NEXT is the same as MINDCONE_EMBEDDER, {embedder.space.key}: remove it, with what "
+            "belongs to it."
+        )
+    return Spaces(embedder, following)
+
+
+async def _settle_space(database: Database, spaces: Spaces) -> None:
+    """The first embedder makes its space the current one; after that there must be an embedder for it, for vectors
+    never mix.
+    """
+    configured = spaces.embedders[0].space.key
     async with database.unit() as session:
-        space_id = await index.ensure_space(session, embedder.space)
-        current = await index.find_current_space(session)
-        if current is None:
-            await index.set_current_space(session, space_id)
-        elif current.id != space_id:
-            raise SpaceMismatch(
-                f"The stored vectors are of {current.key}, the configured embedder gives {embedder.space.key}. "
-                "Set MINDCONE_EMBEDDER (and model, dimension) back, or start with an empty database."
-            )
+        current = await spaces.settle(session)
+        filling = await space_queries.find_filling(session)
+    if spaces.find(current.key) is None:
+        raise SpaceMismatch(
+            f"The stored vectors are of {current.key}, the configured embedder gives {configured}. To move to it while "
+            "search goes on: set MINDCONE_EMBEDDER (and model, dimension, address) back, describe the new one by "
+            "MINDCONE_EMBEDDER_NEXT, MINDCONE_EMBEDDER_NEXT_MODEL and so on, restart, and run `mindcone reembed`."
+        )
+    if current.key != configured:
+        log.info("embedder_next_is_current", space=current.key)
+    if filling is not None and spaces.find(filling.key) is None:
+        # Search is served all the same; nothing is learned here.
+        log.warning("filling_space_without_embedder", space=filling.key)

@@ -25,6 +25,7 @@ from app.core.log import get
 from app.index import folding, vector_index
 from app.ingestion import queries as ingestion
 from app.ingestion.queries import Task
+from app.ingestion.reembed import REEMBED
 from app.ingestion.submit import INGEST
 from app.jobs.job import Handler, JobContext
 from app.jobs.run import run_until_idle, run_worker
@@ -53,7 +54,11 @@ class UploadMissing(NotFound):
 
 def handlers(services: Services) -> dict[str, Handler]:
     """Every kind of job that this version knows."""
-    return {INGEST: partial(ingest, services), IMPORT: partial(import_files, services)}
+    return {
+        INGEST: partial(ingest, services),
+        IMPORT: partial(import_files, services),
+        REEMBED: services.reembedding.fill,
+    }
 
 
 async def ingest(services: Services, job: JobContext) -> None:
@@ -86,6 +91,8 @@ def periodics(services: Services) -> list[Periodic]:
     return [
         Periodic("index.fold", 3.0, partial(fold_postings, services)),
         Periodic("index.vectors", 30.0, partial(build_vector_index, services)),
+        Periodic("spaces.advance", 10.0, partial(advance_space, services)),
+        Periodic("spaces.drop", 300.0, partial(drop_spaces, services)),
         Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
         Periodic("cards.trash", 3600.0, partial(empty_trash, services)),
         Periodic("requests.forget", 3600.0, partial(forget_requests, services)),
@@ -108,9 +115,18 @@ async def fold_postings(services: Services) -> None:
 
 async def build_vector_index(services: Services) -> None:
     """What a space has too much of for exact scans gets its HNSW index, without locking anyone out."""
-    await vector_index.build_if_needed(
-        services.database, services.embedder.space, services.settings.vector_index_windows
-    )
+    for embedder in services.spaces.embedders:
+        await vector_index.build_if_needed(services.database, embedder.space, services.settings.vector_index_windows)
+
+
+async def advance_space(services: Services) -> None:
+    """An embedding space that is being filled gets its jobs, its indexes, and becomes the current one."""
+    await services.reembedding.advance()
+
+
+async def drop_spaces(services: Services) -> None:
+    """Vectors of spaces that were left long ago."""
+    await services.reembedding.drop_left()
 
 
 async def interrupt_stale(services: Services) -> None:

@@ -32,6 +32,7 @@ from app.db.session import raw
 from app.evaluation.folder import Document
 from app.index import folding, vector_index
 from app.index.rows import text_hash
+from app.index.spaces import Spaces
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
@@ -248,7 +249,7 @@ class Measurement:
 
 async def measure(services: Services, arguments: argparse.Namespace) -> dict[str, Any]:
     embedder = Precomputed(services.embedder)
-    retriever = Retriever(services.database, embedder, services.segmenter, services.settings)
+    retriever = Retriever(services.database, Spaces(embedder), services.segmenter, services.settings)
     questions = read_questions(arguments.texts, arguments.questions, arguments.seed)
     long = " ".join(word for question in questions for word in question.split())
     long = " ".join(long.split()[:2000]) if len(long.split()) >= 2000 else long

@@ -20,6 +20,7 @@ from app.db.settings import DatabaseSettings
 from app.index import folding
 from app.index import queries as index
 from app.index.collections import Collection
+from app.index.spaces import Spaces
 from app.ingestion.pipeline import Outcome, Pipeline
 from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
@@ -78,7 +79,7 @@ class Library:
         self.settings = Settings(**knobs)
         self.intake = Intake(queued=False)
         self.pipeline = Pipeline(database, embedder, segmenter, self.settings)
-        self.retriever = Retriever(database, embedder, segmenter, self.settings)
+        self.retriever = Retriever(database, Spaces(embedder), segmenter, self.settings)
         self.slug = slug
         self.id = uuid.UUID(int=0)
 

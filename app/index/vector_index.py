@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from app.core.log import get
 from app.db.locks import lock_key
 from app.db.session import Database
@@ -13,32 +15,56 @@ log = get(__name__)
 
 
 async def build_if_needed(database: Database, space: EmbeddingSpace, threshold: int) -> bool:
-    """Build the index of each kind of text of which the space has more than `threshold` vectors, one after the other;
-    says whether any was built.
+    """Give the current space, if it is this one, its indexes; says whether any was built.
 
-    On a connection of its own, outside of any transaction, without a statement timeout. A build that was
-    interrupted leaves an invalid index, which the next one replaces.
+    One for each kind of text of which there are more than `threshold` vectors, one after the other.
     """
     async with database.read() as session:
         current = await queries.find_current_space(session)
         if current is None or current.key != space.key:
             return False
         space_id, dimension = current.id, current.dimension
-    built = False
-    for kind in TextKind:
-        async with database.read() as session:
-            if await queries.has_vector_index(session, space_id, kind):
-                continue
-            if await queries.count_vectors(session, space_id, kind, threshold + 1) <= threshold:
-                continue
-        if not await _build(database, space_id, dimension, kind):
-            break
-        built = True
-    return built
+        lacking = await _list_lacking(session, space_id, threshold)
+    built = [await _build(database, space_id, dimension, kind) for kind in lacking]
+    return any(built)
+
+
+async def build_lacking(database: Database, space_id: int, dimension: int, threshold: int) -> bool:
+    """The same for any space; says whether it has all of them now, which it has not while another process builds."""
+    async with database.read() as session:
+        lacking = await _list_lacking(session, space_id, threshold)
+    for kind in lacking:
+        await _build(database, space_id, dimension, kind)
+    async with database.read() as session:
+        return not await _list_lacking(session, space_id, threshold)
+
+
+async def drop(database: Database, space_id: int) -> None:
+    """Remove the indexes of a space, beside the traffic."""
+    connection = await database.connect()
+    try:
+        await connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
+        for kind in TextKind:
+            await connection.execute(queries.vector_index_ddl(space_id, 1, kind)[0], timeout=None)
+    finally:
+        await connection.close()
+
+
+async def _list_lacking(session: AsyncSession, space_id: int, threshold: int) -> list[TextKind]:
+    return [
+        kind
+        for kind in TextKind
+        if not await queries.has_vector_index(session, space_id, kind)
+        and await queries.count_vectors(session, space_id, kind, threshold + 1) > threshold
+    ]
 
 
 async def _build(database: Database, space_id: int, dimension: int, kind: TextKind) -> bool:
-    """False when another process is building already."""
+    """False when another process is building already.
+
+    On a connection of its own, outside of any transaction, without a statement timeout. A build that was
+    interrupted leaves an invalid index, which the next one replaces.
+    """
     connection = await database.connect()
     try:
         if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", lock_key("vector_index")):

@@ -56,7 +56,7 @@ def prepare(
                 grams=counted.grams,
                 word_terms=counted.word_terms,
                 gram_terms=counted.gram_terms,
-                windows=_windows(head, part, seen),
+                windows=window_rows(head, part, seen),
             )
         )
     return CardRows(card_id, text_version, rows)
@@ -98,8 +98,10 @@ def _weighted(body: list[str], title: list[str], weight: int) -> Counter[str]:
     return counts
 
 
-def _windows(title: str, part: Chunk, seen: set[uuid.UUID]) -> list[WindowRow]:
-    """The windows of one chunk; a text that the card already has is left out, except the chunk's only one."""
+def window_rows(title: str, part: Chunk, seen: set[uuid.UUID]) -> list[WindowRow]:
+    """The windows of one chunk; a text that the card already has (`seen`, which grows) is left out, except the
+    chunk's only one.
+    """
     rows = []
     for window in windows(title, part.text):
         key = text_hash(window.text)

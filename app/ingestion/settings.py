@@ -13,3 +13,7 @@ class IngestionSettings(BaseModel):
     vector_index_windows: int = Field(
         30_000, ge=0, description="Vectors in a space above which an HNSW index is built; below it scans are exact"
     )
+    reembed_batch: int = Field(256, ge=1, le=4096, description="Texts per step of filling another embedding space")
+    reembed_keep_hours: float = Field(
+        24.0, ge=0, description="How long the vectors of an embedding space that was left are kept"
+    )

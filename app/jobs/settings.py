@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, NonNegativeInt
 class JobSettings(BaseModel):
     worker_concurrency: int = Field(default=8, ge=1, le=256, description="Jobs that one worker process has in flight")
     worker_kind_limits: dict[str, NonNegativeInt] = Field(
-        default_factory=lambda: {"communities": 1},
+        default_factory=lambda: {"communities": 1, "reembed": 2, "calibrate": 1},
         description="Jobs of one kind in flight over all workers; kinds not named here have no limit",
     )
     worker_grace_seconds: float = Field(

@@ -1,16 +1,36 @@
-"""The knobs of the embedders; each field is the environment variable `MINDCONE_<FIELD>`."""
+"""The knobs of the embedders; each field is the environment variable `MINDCONE_<FIELD>`.
+
+`embedder_next…` describe the embedder that the vectors are being moved to; what it has no field for, it shares.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, Field, SecretStr
+
+from app.core.errors import ConfigurationError
+
+EmbedderName = Literal["embedded", "bge-m3", "openai"]
+
+_OF_NEXT: Final = (
+    "embedder_model",
+    "embedder_base_url",
+    "embedder_api_key",
+    "embedder_dimension",
+    "embedder_send_dimension",
+    "embedder_max_tokens",
+    "embedder_device",
+    "embedder_query_prefix",
+    "embedder_passage_prefix",
+)
+"""What the next embedder has of its own."""
 
 
 class EmbedderSettings(BaseModel):
     """Which model turns texts into vectors. What does not fit together is refused by `embedding.build`."""
 
-    embedder: Literal["embedded", "bge-m3", "openai"] = "embedded"
+    embedder: EmbedderName = "embedded"
     embedder_model: str | None = Field(
         None, description="bge-m3: a downloaded model's name or directory (default BAAI/bge-m3); openai: required"
     )
@@ -31,3 +51,27 @@ class EmbedderSettings(BaseModel):
     embedder_passage_deadline_seconds: float = Field(120.0, gt=0, description="openai: one batch, retries included")
     embedder_query_deadline_seconds: float = Field(10.0, gt=0, description="openai: one question, retries included")
     embedder_query_cache: int = Field(1024, ge=0, description="recent questions whose vectors are remembered")
+    embedder_next: EmbedderName | None = Field(
+        None, description="the embedder to move to: give it here, then run `mindcone reembed`"
+    )
+    embedder_next_model: str | None = None
+    embedder_next_base_url: str | None = None
+    embedder_next_api_key: SecretStr | None = None
+    embedder_next_dimension: int | None = Field(None, ge=1)
+    embedder_next_send_dimension: bool = False
+    embedder_next_max_tokens: int = Field(8192, ge=16)
+    embedder_next_device: str = "cpu"
+    embedder_next_query_prefix: str | None = None
+    embedder_next_passage_prefix: str | None = None
+
+    def of_next(self) -> EmbedderSettings | None:
+        """The settings of the next embedder, as if it were the only one. Raises ConfigurationError."""
+        own = {name: getattr(self, name.replace("embedder", "embedder_next", 1)) for name in _OF_NEXT}
+        if self.embedder_next is None:
+            for name, value in own.items():
+                if value != EmbedderSettings.model_fields[name].default:
+                    variable = name.replace("embedder", "embedder_next", 1).upper()
+                    raise ConfigurationError(f"MINDCONE_{variable} has no effect without MINDCONE_EMBEDDER_NEXT.")
+            return None
+        shared = {name: getattr(self, name) for name in EmbedderSettings.model_fields if "_next" not in name}
+        return EmbedderSettings(**{**shared, **own, "embedder": self.embedder_next})

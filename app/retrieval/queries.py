@@ -63,11 +63,14 @@ async def has_cards(session: AsyncSession, workspace_id: uuid.UUID) -> bool:
     return bool(found)
 
 
-async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, up_to: int) -> int:
-    """Windows of a workspace, counted no further than `up_to`."""
+async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, space_id: int, up_to: int) -> int:
+    """Windows of a workspace in a space, counted no further than `up_to`."""
     counted = await session.scalar(
-        text("SELECT count(*) FROM (SELECT 1 FROM windows WHERE workspace_id = :workspace LIMIT :limit) AS w"),
-        {"workspace": workspace_id, "limit": up_to},
+        text(
+            "SELECT count(*) FROM (SELECT 1 FROM windows "
+            "WHERE workspace_id = :workspace AND space_id = :space LIMIT :limit) AS w"
+        ),
+        {"workspace": workspace_id, "space": space_id, "limit": up_to},
     )
     return int(counted or 0)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from app.core.log import get
 from app.db.session import Database
-from app.providers.ports import Embedder
+from app.index.spaces import Spaces
 from app.retrieval import queries
 from app.retrieval.levels.level1_search import SearchLevel
 from app.retrieval.route import built_level, route
@@ -21,11 +21,9 @@ log = get(__name__)
 
 
 class Retriever:
-    def __init__(
-        self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings
-    ) -> None:
+    def __init__(self, database: Database, spaces: Spaces, segmenter: Segmenter, settings: RetrievalSettings) -> None:
         self._database = database
-        self._search = SearchLevel(database, embedder, segmenter, settings)
+        self._search = SearchLevel(database, spaces, segmenter, settings)
 
     async def retrieve(self, workspace_id: uuid.UUID, question: Question) -> Evidence:
         """Evidence at the level that was asked for, or that the router chose.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,8 @@ from app.core.errors import ConfigurationError
 from app.providers.embedding.query_cache import QueryCache
 from app.providers.ports import Embedder
 from app.providers.settings import EmbedderSettings
+
+_EMBEDDER_VARIABLE: Final = re.compile(r"MINDCONE_EMBEDDER(?!_NEXT)")
 
 MAX_DIMENSION: Final = 4000
 """pgvector indexes halfvec up to here; a longer vector could be stored but not searched."""
@@ -23,6 +26,18 @@ def build(settings: EmbedderSettings, data_dir: Path) -> Embedder:
         )
     embedder = _build(settings, data_dir)
     return QueryCache(embedder, settings.embedder_query_cache) if settings.embedder_query_cache else embedder
+
+
+def build_next(settings: EmbedderSettings, data_dir: Path) -> Embedder | None:
+    """The embedder that the vectors are to move to, not opened yet. Raises ConfigurationError."""
+    following = settings.of_next()
+    if following is None:
+        return None
+    try:
+        return build(following, data_dir)
+    except ConfigurationError as error:
+        # It was built from settings of its own, under other names.
+        raise ConfigurationError(_EMBEDDER_VARIABLE.sub("MINDCONE_EMBEDDER_NEXT", error.detail)) from error
 
 
 def _build(settings: EmbedderSettings, data_dir: Path) -> Embedder:

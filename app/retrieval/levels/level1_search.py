@@ -20,12 +20,13 @@ from app.core.log import get
 from app.db.session import Database
 from app.index.lexical import search_lexical
 from app.index.postings import LexicalHits, Subset
+from app.index.spaces import Spaces
 from app.index.terms import question_hashes
-from app.providers.ports import Embedder, Embeddings, ProviderError
 from app.retrieval import queries
 from app.retrieval.fusion import Candidate, Scored, rank_cards
+from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.settings import RetrievalSettings
-from app.retrieval.types import CardRef, Evidence, Filters, Fusion, Hit, Question, Route, Span
+from app.retrieval.types import CardRef, Evidence, Filters, Hit, Question, Route, Span
 from app.text.segment import Segmenter
 
 log = get(__name__)
@@ -88,11 +89,9 @@ class LexicalScores:
 
 
 class SearchLevel:
-    def __init__(
-        self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: RetrievalSettings
-    ) -> None:
+    def __init__(self, database: Database, spaces: Spaces, segmenter: Segmenter, settings: RetrievalSettings) -> None:
         self._database = database
-        self._embedder = embedder
+        self._questions = QuestionEmbedder(spaces)
         self._segmenter = segmenter
         self._settings = settings
         self._large: dict[uuid.UUID, tuple[bool, float]] = {}
@@ -102,25 +101,27 @@ class SearchLevel:
         clock = Clock.start()
         degraded: list[str] = []
         fusion = question.fusion or self._settings.search_fusion
-        embedding = asyncio.create_task(self._embed(question.query, degraded, fusion))
-        try:
+        async with self._questions.asking([] if fusion == "bm25" else [question.query]) as asked:
             async with self._database.read() as session:
                 scope = await queries.get_scope(session, workspace_id)
-                large = scope.space is not None and scope.space.indexed and await self._is_large(session, workspace_id)
+                large = (
+                    scope.space is not None
+                    and scope.space.indexed
+                    and await self._is_large(session, workspace_id, scope.space.id)
+                )
                 subset = await self._subset(session, workspace_id, question.filters)
                 lexical = await self._lexical(session, workspace_id, question, subset, degraded)
             clock.lap("lexical")
-            vectors = await embedding
+            space = scope.space
+            found = await asked.vectors(None if space is None else space.key, degraded)
             clock.lap("embedding")
-        finally:
-            embedding.cancel()
-        space = scope.space
         if space is None:
             return Evidence(
                 question.query, route, (), nothing_relevant=True, degraded=degraded, timings_ms=clock.timings_ms
             )
-        if vectors is None and fusion in ("absolute", "dense"):
+        if found is None and fusion in ("absolute", "dense"):
             fusion = "rrf"
+        vectors = None if found is None else found.embeddings
         # Windows that are compared one by one cost the same however many of them are kept.
         approximate = large and subset is None
         each = self._settings.search_each
@@ -129,7 +130,7 @@ class SearchLevel:
             space=space,
             dense=None if vectors is None else vectors.dense[0],
             sparse=dict(vectors.sparse[0]) if vectors is not None and vectors.sparse is not None else None,
-            sparse_dimension=self._embedder.space.sparse_dimension,
+            sparse_dimension=0 if found is None else found.space.sparse_dimension,
             lexical_docs=[doc for doc, _ in lexical.ranked],
             filters=question.filters,
             allowed=None if subset is None else subset.docs,
@@ -159,16 +160,6 @@ class SearchLevel:
             timings_ms=clock.timings_ms,
             index={"space": space.key, "stale_cards": scope.stale_cards},
         )
-
-    async def _embed(self, query: str, degraded: list[str], fusion: Fusion) -> Embeddings | None:
-        if fusion == "bm25":
-            return None
-        try:
-            return await self._embedder.queries([query])
-        except ProviderError as error:
-            log.warning("embedder_unavailable", code=error.code)
-            degraded.append("embedder_unavailable")
-            return None
 
     async def _subset(self, session: Any, workspace_id: uuid.UUID, filters: Filters) -> Subset | None:
         """The chunks that the filters let pass, where that is a small part: it is searched as a collection of its own,
@@ -202,7 +193,7 @@ class SearchLevel:
             degraded.append("lexical_index_rebuilding")
         return LexicalScores.from_rows(rows)
 
-    async def _is_large(self, session: Any, workspace_id: uuid.UUID) -> bool:
+    async def _is_large(self, session: Any, workspace_id: uuid.UUID, space_id: int) -> bool:
         """Whether an exact scan would be too slow, or at least slower than the vector index, in which a small part of a
         large space is hard to find. Asked again after a while, for workspaces grow.
         """
@@ -213,7 +204,7 @@ class SearchLevel:
             if limit:
                 steps = 2 * self._settings.search_each * await queries.estimate_windows(session)
                 limit = max(limit, math.isqrt(_SCANS_PER_STEP * steps))
-            large = await queries.count_windows(session, workspace_id, limit + 1) > limit
+            large = await queries.count_windows(session, workspace_id, space_id, limit + 1) > limit
             self._large[workspace_id] = (large, moment + (_LARGE_SECONDS if large else _SMALL_SECONDS))
         return large
 

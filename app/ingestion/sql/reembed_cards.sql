@@ -1,0 +1,25 @@
+-- in:    $1 workspace, $2 space, $3 card after which to go on, $4 chunks
+-- out:   every chunk of the next cards of which some chunk has no windows there, about $4 of these
+-- index: uq_chunks_workspace_id_card_id_ordinal, pk_windows
+WITH waiting AS MATERIALIZED (
+    SELECT ch.card_id
+    FROM chunks ch
+    WHERE ch.workspace_id = $1
+      AND ch.card_id > $3
+      AND NOT EXISTS (SELECT FROM windows w WHERE w.workspace_id = $1 AND w.chunk_id = ch.id AND w.space_id = $2)
+    ORDER BY ch.card_id
+    LIMIT $4
+)
+SELECT
+    ch.card_id,
+    c.title,
+    ch.id,
+    ch.start,
+    ch."end",
+    ch.text,
+    ch.heading,
+    NOT EXISTS (SELECT FROM windows w WHERE w.workspace_id = $1 AND w.chunk_id = ch.id AND w.space_id = $2) AS waits
+FROM (SELECT DISTINCT card_id FROM waiting) AS some
+JOIN cards c ON c.workspace_id = $1 AND c.id = some.card_id
+JOIN chunks ch ON ch.workspace_id = $1 AND ch.card_id = some.card_id
+ORDER BY ch.card_id, ch.ordinal
