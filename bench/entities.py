@@ -4,7 +4,6 @@
     python -m bench.entities top FOLDER [--n 30]   the entities that most cards of a vault (or a corpus.jsonl) name
     python -m bench.entities speed FOLDER…         CPU per card, per KB
     python -m bench.entities show FOLDER [--n 5] [--seed 1]   what single cards gave, to be read
-    python -m bench.entities wheel FOLDER… --python PATH   the same recall by an NLP wheel, in that interpreter's own venv
 
 Recall counts every capitalised name (plain regular expression, the first word of a question left out) that stands both
 in a question and in one of its gold passages: it is reached when an entity of the passage covers it and the question,
@@ -17,8 +16,6 @@ import argparse
 import json
 import random
 import re
-import subprocess
-import sys
 import time
 import uuid
 from collections import Counter, defaultdict
@@ -28,20 +25,28 @@ from pathlib import Path
 
 from app.evaluation.folder import read_folder
 from app.ingestion.extract.offline_entities import find_entities
-from app.ingestion.extract.types import EntityDraft, Source
+from app.ingestion.extract.offline_relations import find_relations, view_sentences
+from app.ingestion.extract.types import EntityDraft, RelationDraft, Source
 from app.text.names import find_names
 from app.text.names_match import NameMatcher
 from app.text.names_words import DEMONYMS
 from app.text.normalise import name_key
 from app.text.segment import Segmenter
+from app.text.sentences import sentences
 from app.transfer.vault import open_vault
 
 _NAME = re.compile(
     r"(?<![\w'’])[A-ZÀ-Þ][\w.'’-]*(?:(?: (?:of|de|the|van|von|la|del|for|and|&))* [A-ZÀ-Þ0-9][\w.'’-]*)*"
 )
 _TIDY = re.compile(r"(?:['’]s|[.'’?,])+$")
-_FIRST = re.compile(r"^(?:\W*[A-Z][\w'’]*(?: (?=[a-z])|$))|^\W*(?:Who|What|Which|When|Where|Why|How|Did|Does|Do|Is|Are|Was|Were|In|On|At|For|The|Has|Have|Can|Of|To|From|If|Between|After) ")
-_NOT_NAMES = re.compile(r"(?:Film|What|January|February|March|April|May|June|July|August|September|October|November|December|I)\b.*$")
+_FIRST = re.compile(
+    r"^(?:\W*[A-Z][\w'’]*(?: (?=[a-z])|$))"
+    r"|^\W*(?:Who|What|Which|When|Where|Why|How|Did|Does|Do|Is|Are|Was|Were|In|On|At|For|The|Has|Have|Can|Of|To|From|If"
+    r"|Between|After) "
+)
+_NOT_NAMES = re.compile(
+    r"(?:Film|What|January|February|March|April|May|June|July|August|September|October|November|December|I)\b.*$"
+)
 
 
 def names_of(question: str) -> list[str]:
@@ -79,7 +84,9 @@ def recall(folder: Path, segmenter: Segmenter) -> dict[str, object]:
     asked = in_passage = in_question = own = gazetteer = 0
     missed: list[str] = []
     for query in labelled.queries:
-        of_question = {name_key(query.text[s.start : s.end]): (s.start, s.end) for s in find_names(query.text, segmenter)}
+        of_question = {
+            name_key(query.text[s.start : s.end]): (s.start, s.end) for s in find_names(query.text, segmenter)
+        }
         for name in names_of(query.text):
             at = query.text.find(name)
             span = (at, at + len(name))
@@ -95,14 +102,18 @@ def recall(folder: Path, segmenter: Segmenter) -> dict[str, object]:
                 names = {k for e in entities for k in keys(e)}
                 matched = NameMatcher((n, e.name) for e in entities for n in (e.name, *e.aliases)).find(query.text)
                 asked += 1
-                covered = any(name_key(name) == k or (len(k) > 3 and k in name_key(name)) or name_key(name) in k for k in names)
+                covered = any(
+                    name_key(name) == k or (len(k) > 3 and k in name_key(name)) or name_key(name) in k for k in names
+                )
                 in_passage += covered
                 in_question += bool(touched)
                 own += bool(touched & names)
                 reached = bool(touched & names) or any(a < span[1] and span[0] < b for _, a, b in matched)
                 gazetteer += reached
                 if not touched & names:
-                    missed.append(f"{name!r} · {query.text[:90]} · q={sorted(touched)} · p={[e.name for e in entities][:12]}")
+                    missed.append(
+                        f"{name!r} · {query.text[:90]} · q={sorted(touched)} · p={[e.name for e in entities][:12]}"
+                    )
     share = lambda n: round(n / asked, 3) if asked else None  # noqa: E731
     return {
         "set": folder.name,
@@ -128,7 +139,8 @@ def top(folder: Path, segmenter: Segmenter, n: int) -> None:
             total += 1
             shown[key][entity.name] += 1
             types[key][entity.type] += 1
-    print(f"{folder}: {number} cards, {total} entities of cards, {len(counts)} names, {sum(c > 1 for c in counts.values())} in two or more")
+    shared = sum(count > 1 for count in counts.values())
+    print(f"{folder}: {number} cards, {total} entities of cards, {len(counts)} names, {shared} in two or more")
     for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]:
         print(f"{count:5d}  {shown[key].most_common(1)[0][0]}  ({types[key].most_common(1)[0][0]})")
 
@@ -141,12 +153,23 @@ def speed(folder: Path, segmenter: Segmenter, limit: int = 400) -> None:
         find_entities(source, segmenter)
     characters = sum(len(s.content) for s in sample)
     started = time.process_time()
-    entities = sum(len(find_entities(source, segmenter)) for source in sample)
+    found = [find_entities(source, segmenter) for source in sample]
     spent = time.process_time() - started
+    started = time.process_time()
+    joined = sum(len(relations_of(*pair, segmenter)) for pair in zip(sample, found, strict=True))
+    also = time.process_time() - started
+    entities = sum(map(len, found))
     print(
-        f"{folder.name}: {len(sample)} cards, {characters / len(sample):.0f} characters, {entities / len(sample):.1f} entities, "
-        f"{spent / len(sample) * 1e3:.2f} ms a card, {spent / characters * 1e9:.0f} µs per 1000 characters"
+        f"{folder.name}: {len(sample)} cards, {characters / len(sample):.0f} characters, "
+        f"{entities / len(sample):.1f} entities, "
+        f"{spent / len(sample) * 1e3:.2f} ms a card, {spent / characters * 1e9:.0f} µs per 1000 characters; "
+        f"{joined / len(sample):.1f} relations, {also / len(sample) * 1e3:.2f} ms"
     )
+
+
+def relations_of(source: Source, entities: Sequence[EntityDraft], segmenter: Segmenter) -> list[RelationDraft]:
+    spans = ((start, end, source.content[start:end]) for start, end in sentences(source.content))
+    return find_relations(source, view_sentences(source, spans, entities), entities, segmenter)
 
 
 def show(folder: Path, segmenter: Segmenter, n: int, seed: int) -> None:
@@ -154,7 +177,10 @@ def show(folder: Path, segmenter: Segmenter, n: int, seed: int) -> None:
     random.Random(seed).shuffle(sample)
     for source in sample[:n]:
         print("=" * 100, "\n", source.title, "\n", source.content[:1500])
-        for e in find_entities(source, segmenter):
+        entities = find_entities(source, segmenter)
+        for r in relations_of(source, entities, segmenter):
+            print(f"   {r.source} —[{r.predicate} {r.confidence}]→ {r.target} :: {r.text[:60]!r}")
+        for e in entities:
             print(f"   {e.name} | {e.type} | {', '.join(e.aliases)} | {len(e.mentions)} | {e.description[:100]}")
 
 

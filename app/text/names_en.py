@@ -68,6 +68,9 @@ _LEAD_CLEAN = re.compile(r"[\w+#]")
 _DERIVED = re.compile(
     r"(?:[^aiousx]s|[aeiou]tion|sion|ment|ness|ity|ance|ence|ism|able|ible|ous|ful|less|ing|[^aeiou]ed|ically|ally|ware|ship)$"
 )
+# "Nooo", "How're", "No.1".
+_NOT_NAME = re.compile(r"([a-z])\1\1|['’](?:re|ve|ll|d|m|t)$|^no\.\d")
+_MORE_OFFICES = frozenset({"premier", "head", "vice", "prime", "deputy", "chairman", "speaker"})
 _NEVER_FIRST = frozenset({"the", "a", "an", "if", "or", "and", "but"})
 _NOT_HEAD = re.compile(r"(?:ly|ed|est)$")
 
@@ -311,6 +314,7 @@ class _Spans:
                 b -= 1
             else:
                 break
+        a = self._behind_office(a, b)
         if a > b or (not title and self._nothing(a, b)):
             return
         words = [tokens[i][2] for i in range(a, b + 1)]
@@ -323,7 +327,26 @@ class _Spans:
         if all(is_ordinary(w.lower()) for w in words) and self._whole_line(a, b):
             self.doubtful.append((a, b, person))
             return
+        if all(is_ordinary(w.lower()) for w in words) and self._amid_capitals(a, b):
+            return
         self._add(a, b, person)
+
+    def _amid_capitals(self, a: int, b: int) -> bool:
+        """Whether the words around have capitals too, as in a long title: then those of common words mean nothing."""
+        near = range(max(0, a - 8), min(len(self.tokens), b + 9))
+        long = [self.tokens[i][2] for i in near if not a <= i <= b and len(self.tokens[i][2]) > 3]
+        return len(long) > 5 and sum(word[0].isupper() for word in long) * 5 >= len(long) * 4
+
+    def _behind_office(self, a: int, b: int) -> int:
+        """ "President of Israel" names Israel; "Bank of Israel" does not."""
+        words = [self.tokens[i][2].lower() for i in range(a, b + 1)]
+        if "of" not in words[1:-1] or not (words[0] in OFFICES or words[0] in _MORE_OFFICES):
+            return a
+        at = words.index("of") + 1
+        at += words[at] in AFTER_OF
+        if " ".join(words[at:]) in PLACES or not all(is_ordinary(word) for word in words[at:]):
+            return a + at
+        return a
 
     def _nothing(self, a: int, b: int) -> bool:
         words = [self.tokens[i][2] for i in range(a, b + 1)]
@@ -331,6 +354,8 @@ class _Spans:
         if lows[0] in COUNTED and (a == b or _NUMBER.match(words[1]) or (words[1].isupper() and len(words[1]) == 1)):
             # "Chapter 3", "Table A". A lone "Book" or "Page" may yet be proven by another place.
             return a != b or is_ordinary(lows[0])
+        if _NOT_NAME.search(lows[0]) and a == b:
+            return True
         if all(w in DEMONYMS or w in MONTHS or w in WEEKDAYS or w in FUNCTION for w in lows):
             return not (a == b and lows[0] in DEMONYMS and self._is_language(b))
         letters = sum(len(w) for w in words)
@@ -353,7 +378,7 @@ class _Spans:
     def _single(self, i: int, initial: bool, person: bool) -> None:
         bare = _POSSESSIVE.sub("", self.tokens[i][2])
         low = bare.lower()
-        if len(bare) < 2 or _ATTRIBUTE.match(bare) or low in NOT_ACRONYMS:
+        if len(bare) < 2 or _ATTRIBUTE.match(bare) or low in NOT_ACRONYMS or _NOT_NAME.search(low):
             return
         if bare.isupper() and len(bare) > 3 and is_ordinary(low):
             return
@@ -512,7 +537,7 @@ def find_compounds(text: str, known: Set[str] = frozenset()) -> dict[str, list[t
         last_word, last_end = word.lower(), end
     if len(run) > 1:
         close()
-    repeated = {p: s for p, s in places.items() if p in known or (len(s) > 1 and opened[p] and not _is_verbal(p))}
+    repeated = {p: s for p, s in places.items() if p in known or (opened[p] > 1 or (opened[p] and len(s) > 2))}
     # "open source license" makes "source license" no phrase of its own where it never stands alone.
     longer = [p for p in repeated if p.count(" ") == 2]
     for phrase in longer:
@@ -521,8 +546,3 @@ def find_compounds(text: str, known: Set[str] = frozenset()) -> dict[str, list[t
             if part in repeated and part not in known and len(repeated[part]) == len(repeated[phrase]):
                 del repeated[part]
     return repeated
-
-
-def _is_verbal(phrase: str) -> bool:
-    first = phrase.split()[0]
-    return first.endswith(("ing", "ed", "ly")) and not is_ordinary(first.removesuffix("ing")) and first.endswith("ly")

@@ -52,7 +52,9 @@ FUNCTION: Final = _words("""
     i've i'll i'd you're you've you'll you'd he's he'll he'd she's she'll she'd it's it'll we're we've we'll we'd
     they're they've they'll they'd that's there's here's what's who's where's how's when's why's let's don't doesn't
     didn't isn't aren't wasn't weren't won't wouldn't can't cannot couldn't shouldn't haven't hasn't hadn't ain't
-    gonna wanna gotta kinda y'all""")
+    woah woohoo woo whoo oof yum yummy ouch yea anytime alright aye ahem phew eek yikes gosh geez jeez dang darn
+    damn heck hooray hurray bravo kudos np thx ty pls bummer there'll that'll it'd that'd gonna wanna gotta kinda
+    y'all""")
 
 # Small words inside a name, between two capitalised ones: "Haymo of Faversham", "Ludwig van Beethoven".
 JOINERS: Final = _words("""
@@ -99,10 +101,10 @@ ABBREVIATED: Final = _words("""
 NOT_ACRONYMS: Final = _words("""
     ok tv am pm ad bc bce ce id ids no faq todo fixme done note tbd tba wip eta asap fyi btw imo imho lol omg rip
     diy vip pdf png jpg jpeg gif svg csv url urls uri http https www html css xml iso mb gb kb tb hz khz mhz ghz cm
-    mm km kg ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xvii xviii xix xx ps pps aka vs re fw cc bcc rsvp q1 q2
-    q3 q4 h1 h2 xd doing later waiting cancelled now tags tag type alias true false null none nil nan yes and or not
-    if else end ui ux os app api apis cpu gpu ram usb cli gui ide sdk orm dom tl dr tldr qa q&a pr prs mr md txt zip
-    a1 a2 b1 b2""")
+    mm km kg ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xvii xviii xix xx ps pps aka vs re fw cc bcc rsvp isbn
+    issn doi q1 q2 q3 q4 h1 h2 xd doing later waiting cancelled now tags tag type alias true false null none nil nan
+    yes and or not if else end ui ux os app api apis cpu gpu ram usb cli gui ide sdk orm dom tl dr tldr qa q&a pr
+    prs mr md txt zip a1 a2 b1 b2""")
 # "American singer": an adjective. Alone it names at most a language.
 DEMONYMS: Final = _words("""
     american british english scottish welsh irish french german italian spanish portuguese dutch belgian swiss
@@ -301,7 +303,15 @@ NOT_IN_COMPOUNDS: Final = (
     work worked working works world worth write writes wrong wrote year years yet young born died became located
     published released written directed produced named considered ever lately super such back both next bad hey fact
     case cases example examples idea ideas line lines point points mine matter reason reasons issue issues problem
-    problems question questions year-old""")
+    problems question questions year-old positive negative loving future main native supporting recurring various
+    major minor recent current popular famous local national international public private common general modern
+    ancient traditional professional personal official original additional difficult easier entire exciting favorite
+    favourite final free fresh funny beautiful lovely warm cold hot dark light bright red blue green black white
+    gray grey yellow brown pink quick slow fast weak rich poor clean dirty sad fellow key total average annual daily
+    weekly monthly yearly upcoming ongoing remaining leading featured titled set held won lost making getting going
+    taking having being seeing looking working playing helping giving coming doing trying feeling thinking talking
+    spending sharing starting stayed truly rather almost nearly alone apart aside ahead venomous largest smallest
+    oldest youngest highest lowest eldest greatest finest worthwhile outstanding incredible meaningful responsible""")
 )
 
 # Lower-case Latin words in a Chinese text that are no product.

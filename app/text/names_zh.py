@@ -18,10 +18,12 @@ from app.text.names_zh_words import (
     COMPOUND_SURNAMES,
     CONCEPT_ENDINGS,
     EVENT_ENDINGS,
+    FAIR_SURNAMES,
     GENERIC,
     GRAMMAR,
     LAW_ENDINGS,
     NOT_PERSONS,
+    NOT_PLACE_ENDINGS,
     NOT_PLACES,
     ORGANIZATION_ENDINGS,
     PERSON_TITLES_AFTER,
@@ -42,7 +44,7 @@ Word = tuple[str, str, int, int]
 _WORK = re.compile(r"《([^《》\n]{1,60})》")
 _DOTTED = re.compile(f"([{HAN}]{{1,8}})((?:[·•・‧][{HAN}]{{1,12}})+)")
 _LATIN = re.compile(r"(?<![A-Za-z0-9_./@:-])[a-z][a-z0-9]{2,20}(?![A-Za-z0-9_./@:-])")
-_MAX_TERM: Final = 12
+_MAX_NAME: Final = 20
 _NOUNISH = ("n", "j", "vn", "b", "x", "an", "nz")
 _PROPER = frozenset(("nr", "ns", "nt", "nz", "nrt", "nrfg", "j", ""))
 
@@ -131,13 +133,16 @@ class _Words:
         if word in GENERIC:
             return 0, "other"
         if tag in ("nr", "nrt", "nrfg") or not tag:
+            if tag and len(word) > 2 and all(c in TRANSLITERATION for c in word):
+                # The dictionary tells foreign people from foreign places badly.
+                place = word.endswith(("斯坦", "尼亚", "维亚", "利亚", "比亚", "兰卡"))
+                return 1, "place" if place else "person" if self._cued(run, i, i) else "other"
             length = self._person(run, i)
             if length:
                 return length, "person"
         if tag == "ns" and len(word) > 2 and word not in NOT_PLACES:
-            if word[-1] in PLACE_ENDINGS or all(c in TRANSLITERATION for c in word):
-                return 1, "place"
-            return (1, "place") if len(word) < 5 else (0, "other")
+            known_ending = word[-1] in PLACE_ENDINGS or all(c in TRANSLITERATION for c in word)
+            return (1, "place") if known_ending or word[-1] not in NOT_PLACE_ENDINGS else (0, "other")
         if tag == "nt" and len(word) > 3:
             return 1, "organization"
         if tag == "nz" and len(word) > 2 and word[-1] not in "性化型式人语族线等次学品":
@@ -153,15 +158,14 @@ class _Words:
         size = len(word)
         if word in NOT_PERSONS or size < 2 or size > 7:
             return 0
-        if tag in ("nrt", "nr") and size > 2 and all(c in TRANSLITERATION for c in word):
-            return 1
         compound = word[:2] in COMPOUND_SURNAMES and size > 2
         if not compound and (word[0] not in SURNAMES or size > 3):
             return 0
         if self._cued(run, i, i):
             return 1
         if tag:
-            return 1 if compound or (size == 3 and _given(word[1:])) or word[0] in CLEAR_SURNAMES else 0
+            fair = size == 3 and word[0] in FAIR_SURNAMES and _given(word[1:])
+            return 1 if compound or fair or word[0] in CLEAR_SURNAMES else 0
         # Words that only the statistics of characters made: believed when repeated.
         clear = word[0] in CLEAR_SURNAMES and _given(word[1:])
         return 1 if clear and self.unknown[word] > 1 else 0
@@ -190,15 +194,20 @@ class _Words:
         best = 0
         kind: NameType = "other"
         proper = tag in _PROPER and (len(word) > 1) and word not in GENERIC
-        for j in range(i + 1, min(i + 5, len(run))):
+        verbal = False
+        for j in range(i + 1, min(i + 7, len(run))):
             last, last_tag, _, end = run[j]
-            if end - start > _MAX_TERM:
+            if end - start > _MAX_NAME:
                 break
             ending = _ending_type(last, proper, j == i + 1, tag, end - start)
+            if verbal and ending != "organization":
+                ending = None
             if ending is not None and not (ending == "concept" and word in GENERIC):
                 best, kind = j - i + 1, ending
-            if not _inside_term(last, last_tag):
+            if not _inside_term(last, last_tag) and not (tag == "ns" and last_tag in ("v", "a") and len(last) == 2):
                 break
+            # "中国联合网络通信集团": in the name of a company there may be a verb.
+            verbal = verbal or last_tag in ("v", "a")
             proper = proper or (last_tag in _PROPER and len(last) > 1 and last not in GENERIC)
         return best, kind
 

@@ -54,12 +54,14 @@ _DATE = re.compile(
     re.I,
 )
 _CLOCK = re.compile(r"\d{1,2}:\d{2}\s*(?:am|pm)?\b", re.I)
+_ARTICLE = re.compile(r"The ([A-Z0-9][^,()]{2,60})$")
+_FILE = re.compile(r"\S+\.(?:md|txt|pdf|docx?|html?|png|jpe?g)$", re.I)
 _CLAUSE_MARK = re.compile(r"[。！？!?；;…]|[,，].*[,，]|\. ")
 _TITLE_AUTHOR = re.compile(f"^(.{{1,60}}?)[-－—]([{HAN}]{{2,4}}|[{HAN}]{{1,8}}(?:[·•][{HAN}]{{1,12}})+)$")
 _PARENTHESIS = re.compile(r"[ \t]{0,2}[(（]([^()（）\n]{1,120})[)）]")
 _PART = re.compile(r"[,，;；、/]\s*")
 _CALLED = re.compile(
-    r"^(?:简称|缩写为?|英文名?为?|又称|又名|也称|也叫|亦称|全称|原名|别名|俗称|英语|英文|abbreviated(?: as| to)?|abbr\.?|"
+    r"^(?:简称|缩写为?|英文名?为?|又称|又名|也称|也叫|亦称|全称|原名|别名|俗称|英语|英文|abbreviated(?: as| to)?|"
     r"also known as|also called|also|aka|a\.k\.a\.|known as|formerly|short for|or|i\.e\.)\s*[:：]?\s*",
     re.I,
 )
@@ -69,6 +71,11 @@ _ALSO = re.compile(
 )
 _HEADING = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _SPEAKER = re.compile(r"^(?:\[[^\]\n]{1,40}\][ \t]*)?([A-Z][\w.'’ -]{1,40}|[一-鿿]{2,4})[:：][ \t]", re.MULTILINE)
+_LABELLED = re.compile(
+    f"(?:作者|著者|译者|导演|编剧|主演|演员|主讲|嘉宾|歌手|讲师)[:：][ \\t]*"
+    f"((?:[{HAN}]{{2,4}}|[{HAN}·•]{{2,20}}|[A-Z][A-Za-z.]+(?: [A-Z][A-Za-z.]+){{0,3}})"
+    f"(?:[、/,，;；][ \\t]*(?:[{HAN}]{{2,4}}|[{HAN}·•]{{2,20}}|[A-Z][A-Za-z.]+(?: [A-Z][A-Za-z.]+){{0,3}}))*)(?=\\s|$)"
+)
 _IS_EN = re.compile(
     r"\s*(?:[(（][^()（）\n]{0,160}[)）])?,?\s*(?:is|was|are|were)\s+"
     r"((?:an?|the|one of(?: the)?)\s+[^\n.!?;。]{3,400})",
@@ -174,7 +181,9 @@ class _Card:
         if not _is_subject(name):
             return
         parts = _TITLE_AUTHOR.match(name)
-        author = parts[2] if parts and (parts[2][0] in SURNAMES or "·" in parts[2] or "•" in parts[2]) else None
+        author = None
+        if parts and (parts[2][0] in SURNAMES or re.search("[·•]", parts[2]) or self._is_author(parts[2])):
+            author = parts[2]
         found = self._add(name, 0, "work" if author else "other")
         if found is None:
             return
@@ -191,6 +200,15 @@ class _Card:
                 found.aliases[inner] = None
         elif split:
             found.aliases[split[1]] = None
+        article = _ARTICLE.match(name)
+        if article:
+            found.aliases[article[1]] = None
+        head = name.partition(", ")[0]
+        if head != name and " " in head and head[0].isupper():
+            found.aliases[head] = None
+
+    def _is_author(self, name: str) -> bool:
+        return re.search(f"(?:作者|著者|导演|讲师)[:：]\\s*{re.escape(name)}", self.source.content[:5000]) is not None
 
     def _marked(self) -> None:
         for link in self.marks.links:
@@ -246,6 +264,10 @@ class _Card:
             name = text[spot.start : spot.end].strip(" *_-–—·.,'’“”\"")
             if _is_name(name):
                 self._add(name, 3, spot.type)
+        for match in _LABELLED.finditer(text):
+            for name in _PART.split(match[1])[:12]:
+                if 2 <= len(name.strip()) <= 30 and _is_name(name.strip()):
+                    self._add(name.strip(), 3, "person")
         for match in _SPEAKER.finditer(text):
             name = match[1].strip()
             if guess_type(name) == "person" or (name_key(name) in self.found and len(name.split()) < 4):
@@ -404,7 +426,7 @@ def _words(name: str) -> list[str]:
 
 def _is_subject(name: str) -> bool:
     """Whether a title names something: no date, no template word, no sentence."""
-    if not _is_name(name, marked=True) or _CLOCK.search(name) or _CLAUSE_MARK.search(name):
+    if not _is_name(name, marked=True) or _CLOCK.search(name) or _CLAUSE_MARK.search(name) or _FILE.match(name):
         return False
     words = _words(name)
     if all(w in TEMPLATE or w.isdigit() for w in words):
