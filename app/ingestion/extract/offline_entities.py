@@ -81,6 +81,7 @@ _IS_EN = re.compile(
     r"((?:an?|the|one of(?: the)?)\s+[^\n.!?;。]{3,400})",
 )
 _APPOSITION = re.compile(r",\s+((?:an?|the)\s+[a-z][^\n,.!?;:()]{3,120})(?=[,.;])")
+_FIRST_WORDS = re.compile(r"^(?![ \t]*#)[ \t]*[^\W_]", re.MULTILINE)
 _IS_ZH = re.compile(
     r"\s*[”」》]?(?:[（(][^()（）\n]{0,120}[)）])?[，,]?\s*(?:是指|指的是|就是|是|即|指)([^\n。！？；]{2,300})"
 )
@@ -149,6 +150,7 @@ class _Card:
         self._known()
         self._text()
         self._aliases()
+        self._opening()
         self._mentions()
         self._define()
         kept = sorted(self.found.values(), key=_order)
@@ -315,6 +317,20 @@ class _Card:
             owner.shown += twin.shown
             for alias in twin.aliases:
                 owner.aliases.setdefault(alias)
+
+    def _opening(self) -> None:
+        """A card "Billy Ferguson" that begins "William Ferguson was a footballer" tells another name of its subject."""
+        title = next((f for f in self.found.values() if f.rank == 0), None)
+        match = _FIRST_WORDS.search(self.marks.text)
+        if title is None or match is None:
+            return
+        at = match.start()
+        first = next(iter(self._matcher().find(self.marks.text[at : at + 200])), None)
+        if first is None or first[1] > 0 or first[0] == title.name:
+            return
+        shared = set(_words(first[0])) & set(_words(title.name))
+        if any(not is_ordinary(word) for word in shared) and _IS_EN.match(self.marks.text, at + first[2]):
+            self._same(title.name, first[0])
 
     # ----------------------------------------------------------------------------- mentions
 

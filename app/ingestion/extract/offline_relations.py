@@ -5,6 +5,7 @@ Works on sentences whose pronouns are resolved already. Deterministic; no model,
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
