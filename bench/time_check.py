@@ -19,10 +19,12 @@ from app.text.when import OPEN_START, TimeFound, find_times
 _GOLDEN = Path(__file__).parents[2] / "shared/data/time_expressions/query_analyzer_golden.json"
 _FOREIGN = re.compile(
     r"[\u0400-\u04ff\u3040-\u30ff\uac00-\ud7af]|[àâäåèéêëìîïñòóôöùûüçß]"
-    r"|\b(?:ayer|hier|ieri|heute|gestern|hoy|oggi|mes|mois|mese|monat|jahr|woche|semana|settimana|anno|tagen|jours|giorni|dias"
+    r"|\b(?:ayer|hier|ieri|heute|gestern|hoy|oggi|mes|mois|mese|monat|jahr|woche|semana|settimana|anno"
+    r"|tagen|jours|giorni|dias|hace"
     r"|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|mars|avril|mai|juin"
     r"|juillet|aout|septembre|octobre|novembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre"
-    r"|januar|februar|juni|juli|oktober|dezember|wochenende|fine settimana|semaine|week-end dernier|weekend dernier|aujourd)\b",
+    r"|januar|februar|juni|juli|oktober|dezember"
+    r"|wochenende|fine settimana|semaine|week-end dernier|weekend dernier|aujourd)\b",
     re.I,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from calendar import monthrange
 from datetime import date, timedelta
 
-from app.text.when.found import Days, Narrowing, Precision
+from app.text.when.found import Days, Kind, Narrowing, Part, Precision
 
 MONTHS_OF = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200}
 _DAYS_OF = {"hour": 1, "day": 1, "week": 7, "weekend": 7}
@@ -25,6 +25,17 @@ UNITS: dict[str, Precision] = {
 _SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 
+def kind_of(unit: str) -> Kind:
+    """The kind of one unit; weekdays are days."""
+    return "weekend" if unit == "weekend" else UNITS.get(unit, "day")
+
+
+def full_year(short: int, day: date) -> int:
+    """The year that two figures stand for: up to ten years ahead of `day`, one of the last century otherwise."""
+    century = day.year // 100 * 100
+    return century + short if century + short <= day.year + 10 else century - 100 + short
+
+
 def day_of(year: int, month: int, day: int) -> Days | None:
     """One day; None where the calendar has no such day."""
     try:
@@ -32,6 +43,12 @@ def day_of(year: int, month: int, day: int) -> Days | None:
         return start, start + timedelta(days=1)
     except (ValueError, OverflowError):
         return None
+
+
+def days_of(year: int, month: int, first: int, last: int) -> Days | None:
+    """Several days of one month, the last one included; None where the calendar has no such days."""
+    one, other = day_of(year, month, first), day_of(year, month, last)
+    return (one[0], other[1]) if one and other and one[0] < other[1] else None
 
 
 def months_of(year: int, month: int, count: int = 1) -> Days:
@@ -82,6 +99,19 @@ def window(unit: str, day: date, steps: int) -> Days:
         unit, steps = "day", -(-steps // 24) if steps > 0 else -(steps // -24) or -1
     other = moved(unit, day, steps)
     return (day, other + timedelta(days=1)) if steps > 0 else (other, day + timedelta(days=1))
+
+
+def counted(start: int, end: int, unit: str, least: int, most: int, day: date, *, ahead: bool) -> Part:
+    """The calendar units that lie `least` to `most` units from `day` (two to three weeks ago); hours are their day."""
+    if unit == "hour":
+        unit, least, most = "day", least // 24, most // 24
+    sign = 1 if ahead else -1
+    near, far = (unit_at(unit, moved(unit, day, sign * steps)) for steps in (least, most))
+    days = (min(near[0], far[0]), max(near[1], far[1]))
+    precision, kind = UNITS[unit], kind_of(unit)
+    if least != most:
+        kind = "forward" if ahead else "back"
+    return Part(start, end, kind, precision, days=days)
 
 
 def weekday_in(week: Days, weekday: int) -> Days:

@@ -17,7 +17,9 @@ _YEAR_LAST = re.compile(
     r"(?P<a>\d\d?)(?P<s>[/.])(?P<b>\d\d?)(?P=s)(?P<y>(?:1[89]|20)\d\d)(?![\d_%-])(?![/.]\d)" + _CLOCK, re.A
 )
 _YEAR_MONTH = re.compile(r"(?P<y>(?:19|20)\d\d)[-/](?P<m>0[1-9]|1[0-2])(?![\w/号-])(?!\.\d)", re.A)
-_YEARS = re.compile(r"(?P<a>1[5-9]\d\d|20\d\d)\s?(?P<s>[–—~～-]{1,2}|到|至)\s?(?P<b>1[5-9]\d\d|20\d\d)(?![\w.-])(?!号)", re.A)
+_YEARS = re.compile(
+    r"(?P<a>1[5-9]\d\d|20\d\d)\s?(?P<s>[–—~～-]{1,2}|到|至)\s?(?P<b>1[5-9]\d\d|20\d\d)(?![\w.-])(?!号)", re.A
+)
 _VERSION = re.compile(r"(?:\bv(?:er(?:sion)?)?|版本号?|版|\bbuild|\brelease|编号|号码?|\bno|#|\bid)[.:：]?\s?$")
 _PAGES = re.compile(r"(?:\bpp?|\bpages?|\blines?|\bports?|\brooms?|\bnos?|\btel|电话|编号|页|第)[.:：]?\s?$")
 _OPENS = re.compile(r"(?:[(（]|\b(?:from|in|during|the|of|years?)\s|[于在自从])$")

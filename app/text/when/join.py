@@ -8,57 +8,37 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import partial
 
-from app.text.when.calendar import FINER, months_of, narrowed, unit_at
-from app.text.when.found import Days, Kind, Narrowing, Part, Precision
+from app.text.when.calendar import unit_at
+from app.text.when.found import Days, Kind, Part, Precision
+from app.text.when.narrow import narrow
 
 _LEAD = 28
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY = "|".join(_WEEKDAYS)
-_NARROWING = re.compile(
-    r"(?:\b(?P<w>early|mid|late|(?:the )?(?:end|beginning|start|middle|close|first half|second half|latter half))"
-    r"(?:\s(?:of|in)\s|[\s-])(?:the\s)?"
-    rf"|\b(?:the )?(?P<n>first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?P<u>quarter|week|weekend|{_WEEKDAY})\s(?:of|in)\s(?:the\s)?"
-    r"|\b(?:the )?(?P<wo>week) of\s(?:the\s)?"
-    rf"|\b(?:the )?(?P<a>day|week|weekend|month|year|{_WEEKDAY}) (?P<ad>before|after)\s)$"
-)
-_NARROWINGS: dict[str, Narrowing] = {
-    "early": "early",
-    "beginning": "early",
-    "start": "early",
-    "mid": "mid",
-    "middle": "mid",
-    "late": "late",
-    "end": "end",
-    "close": "end",
-    "first half": "first_half",
-    "second half": "second_half",
-    "latter half": "second_half",
-}
-_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 0}
-_HALVES = re.compile(r"(?:的)?(?P<h>[上下前后])半(?P<u>年|月|叶)(?:度)?")
-
 _BETWEEN = re.compile(r"\s?(?:to|until|till|through|thru|[-–—~～]{1,2}|到|至|一直到)\s?(?:the\s)?")
 _BETWEEN_LONG = re.compile(r"[\u4e00-\u9fff]{0,3}(?:到|至)")
 _AND = re.compile(r"\s?(?:and|和|与|跟)\s?(?:the\s)?")
-_FROM = re.compile(r"(?:\bfrom (?:about |around |the )?|从|自|由)$")
-_BETWEEN_BEFORE = re.compile(r"(?:\bbetween (?:the )?|在|介于)$")
+_FROM = re.compile(r"(?:\bfrom (?:about |around |the )?|从|自|由)$", re.A)
+_BETWEEN_BEFORE = re.compile(r"(?:\bbetween (?:the )?|在|介于)$", re.A)
 _BETWEEN_BEHIND = re.compile(r"之?间")
 _BESIDE = re.compile(r"[,，]?\s?[(（]?")
-_NOW = re.compile(r"(?:\s?(?:to|until|till|through|-|–|—)\s?(?:the )?(?:present|now|today|date)\b|\s?(?:至今|到现在|到今天|至现在|直到现在|到目前))")
+_NOW = re.compile(
+    r"(?:\s?(?:to|until|till|through|-|–|—)\s?(?:the )?(?:present|now|today|date)\b"
+    r"|\s?(?:至今|到现在|到今天|至现在|直到现在|到目前))",
+    re.A,
+)
 
 _BEFORE_PART = re.compile(
-    r"(?:\b(?:(?P<since>(?:ever )?since|starting(?: from| in| on)?|beginning (?:in|on)|as of)"
+    r"(?:\b(?:(?P<since>(?:ever )?since|starting(?: from| in| on)?|beginning (?:in|on))"
     r"|(?P<until>until|till|up to|through|by|no later than)|(?P<before>before|prior to)|(?P<after>after))\s(?:the\s)?"
-    r"|(?P<zsince>自从|自打|自|从)|(?P<zuntil>直到|截至|截止到?|(?:^|[，。,;；：:\s])(?P<to>到))\s?)$"
+    r"|(?P<since_>自从|自打|自|从)|(?P<until_>(?:直到|截至|截止到?|(?:^|[，。,;；：:\s])到)\s?))$",
+    re.A,
 )
 _BEHIND_PART = re.compile(
-    r"\s?(?:(?P<since>以来|之后至今|起(?![来床步伏点源名诉草飞码初火])|(?P<begin>开始))"
-    r"|(?P<before>之前|以前|前(?![后面夕来往端台提景言列几所两往辈])(?=[^\u4e00-\u9fff]|交|完|提|必|要|上|给|把|做|搞|还|就|都|没|的))"
+    r"\s?(?P<word>(?P<since>以来|起(?![来床步伏点源名诉草飞码初火])|开始)|(?P<before>之前|以前"
+    r"|前(?![后面夕来往端台提景言列几所两往辈])(?=[^\u4e00-\u9fff]|交|完|提|必|要|上|给|把|做|搞|还|就|都|没|的))"
     r"|(?P<after>之后|以后))"
 )
-_BEHIND_YEAR = re.compile(r"(?P<since>\b\B)?(?P<begin>\b\B)?(?:(?P<before>前(?![后夕面]))|(?P<after>后(?![期续来])))")
+_BEHIND_YEAR = re.compile(r"(?P<before>前(?![后夕面]))|(?P<after>后(?![期续来]))", re.A)
 _AROUND_BEHIND = re.compile(r"\s?(?:前后|左右|上下|为止|同期)")
 _CLOCK_BEHIND = re.compile(
     r"(?:的?(?:凌晨|清晨|一早|早上|早晨|大早|上午|中午|午后|下午|傍晚|晚上|夜里|深夜|半夜|晚间?|夜间?|早(?!就|已|在))"
@@ -66,19 +46,27 @@ _CLOCK_BEHIND = re.compile(
     r"|\s?\d{1,2}[:：]\d\d)?"
     r"|\s?\d{1,2}[:：]\d\d(?::\d\d)?(?!\d)|\s?\d{1,2}[点时](?:半|整|\d{1,2}分?)?(?!间)"
     r"|,?\s(?:at\s)?\d{1,2}(?:[:.]\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.|o'clock)(?![a-z])|,?\sat\s(?:\d{1,2}:\d\d|noon|midnight)\b"
-    r"|\s(?:early\s)?(?:morning|afternoon|evening|night)\b(?!\s(?:lights|live)))+"
+    r"|\s(?:early\s)?(?:morning|afternoon|evening|night)\b(?!\s(?:lights|live)))+",
+    re.A,
 )
 _CLOCK_BEFORE = re.compile(
-    r"(?:\bat\s|\b(?:from|between)\s\d{1,2}(?:[:.]\d\d)?\s?(?:am|pm)?\s?(?:to|and|-|–)\s?)?\b\d{1,2}(?:[:.]\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.)?\s(?:on|,)\s?$"
+    r"(?:\bat\s|\b(?:from|between)\s\d{1,2}(?:[:.]\d\d)?\s?(?:am|pm)?\s?(?:to|and|-|–)\s?)?\b\d{1,2}(?:[:.]\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.)?\s(?:on|,)\s?$",
+    re.A,
 )
 _STOP = re.compile(r"[.!?。！？;；\n](?=\s|[\u4e00-\u9fff]|$)|[。！？；\n]")
 _COMING = re.compile(
-    r"\b(?:will|going to|gonna|plan(?:s|ning)? to|upcoming|due|deadline|scheduled|by|until|till|we're \w+ing|i'm \w+ing|"
-    r"(?:is|are) (?:coming|flying|leaving|starting|moving|happening|planned)|hope to|see you|let's|can we|shall we|don't forget|"
+    r"\b(?:will|going to|gonna|plan(?:s|ning)? to|upcoming|due|deadline|scheduled|by|until|till|"
+    r"we're \w+ing|i'm \w+ing|"
+    r"(?:is|are) (?:coming|flying|leaving|starting|moving|happening|planned)|hope to|see you|let's|can we|shall we|"
+    r"don't forget|"
     r"remind me|rsvp|expires?|can't wait|looking forward)\b|['’]ll\b"
-    r"|打算|计划|准备|预计|截止|将(?!军|近|领|士)|会在|要在|定于|定在|等到|拟于|记得|别忘|预定|即将|之前[交完给]|deadline|到时"
+    r"|打算|计划|准备|预计|截止(?:日期|时间|报名)|将(?!军|近|领|士)|会在|要在|定于|定在|等到|拟于|记得|别忘|预定|即将|之前[交完给]|deadline|到时",
+    re.A,
 )
-_LIVED = re.compile(r"\b(?:was|were|did|had|went|ran|lived|worked|served|remained|stayed|married|met|closed|started|began|said|\w{3,}ed)\b")
+_LIVED = re.compile(
+    r"\b(?:was|were|did|had|went|ran|lived|worked|served|remained|stayed|married|met|closed|started|began|said|\w{3,}ed)\b",
+    re.A,
+)
 
 
 @dataclass(slots=True)
@@ -96,19 +84,24 @@ class Resolved:
 def joined(parts: list[Part], low: str, day: date, *, asking: bool) -> list[Resolved]:
     """Each part, or each pair that makes an interval, with all that belongs to it."""
     parts = _beside(parts, low)
-    for part in parts:
-        _narrow(part, low)
+    parts = [part for part in parts if narrow(part, low)]
     # What now opens a longer expression is no time of its own.
-    parts = [part for part, after in zip(parts, [*parts[1:], None], strict=True) if not after or part.end <= after.start]
+    parts = [
+        part for part, after in zip(parts, [*parts[1:], None], strict=True) if not after or part.end <= after.start
+    ]
     found: list[Resolved] = []
     at = 0
     while at < len(parts):
         floor = parts[at - 1].end if at else 0
         part = parts[at]
         following = parts[at + 1] if at + 1 < len(parts) else None
-        pair = _interval(part, following, low, day, floor, asking=asking) if following else None
+        try:
+            pair = _interval(part, following, low, day, floor, asking=asking) if following else None
+            one = pair or (None if part.weak else _alone(part, low, day, floor, asking=asking))
+        except (ValueError, OverflowError):
+            # It leads out of the calendar.
+            pair = one = None
         at += 2 if pair else 1
-        one = pair or (None if part.weak else _alone(part, low, day, floor, asking=asking))
         if one:
             _clock(one, low, floor, parts[at].start if at < len(parts) else len(low))
             found.append(one)
@@ -131,76 +124,9 @@ def _beside(parts: list[Part], low: str) -> list[Part]:
     return kept
 
 
-def _narrow(part: Part, low: str) -> None:
-    for _ in range(2):
-        lead = _NARROWING.search(low[max(0, part.start - _LEAD) : part.start])
-        if not lead or part.weekday is not None:
-            return
-        if lead["w"]:
-            which = _NARROWINGS[lead["w"].removeprefix("the ")]
-            if part.precision == "day" or part.kind in ("back", "forward", "interval"):
-                return
-            part.closing = which == "end"
-            _apply(part, partial(narrowed, unit=part.precision, which=which), FINER[part.precision])
-            if which in ("first_half", "second_half") and part.kind == "year":
-                part.kind = part.precision = "half"
-        elif lead["n"]:
-            if part.precision not in ("month", "year") or (lead["u"] == "quarter") != (part.precision == "year"):
-                return
-            unit: Kind = lead["u"] if lead["u"] not in _WEEKDAYS else "day"
-            _apply(part, partial(_numbered, unit=lead["u"], number=_ORDINALS[lead["n"]]), "day" if unit == "weekend" else unit)
-            part.kind = unit
-        else:
-            unit = "week" if lead["wo"] else lead["a"]
-            if part.precision != "day":
-                return
-            steps = 0 if lead["wo"] else -1 if lead["ad"] == "before" else 1
-            kind: Kind = unit if unit not in _WEEKDAYS else "day"
-            _apply(part, partial(_around, unit=unit, steps=steps), "day" if kind == "weekend" else kind)
-            part.kind = kind
-        part.weak = False
-        part.start -= len(lead[0])
-
-
-def _apply(part: Part, change: partial[Days], precision: Precision) -> None:
-    part.precision = precision
-    if part.days:
-        part.days = change(part.days)
-    elif part.yearly:
-        part.yearly = partial(_changed, part.yearly, change)
-
-
-def _changed(whole: partial[Days | None], change: partial[Days], year: int) -> Days | None:
-    days = whole(year)
-    return change(days) if days else None
-
-
-def _numbered(days: Days, unit: str, number: int) -> Days:
-    start, end = days
-    if unit == "quarter":
-        return months_of(start.year, (number or 4) * 3 - 2, 3)
-    if unit == "week":
-        first = end - timedelta(days=7) if number == 0 else start + timedelta(days=7 * (number - 1))
-        return first, first + timedelta(days=7)
-    weekday = 5 if unit == "weekend" else _WEEKDAYS.index(unit)
-    first = start + timedelta(days=(weekday - start.weekday()) % 7 + 7 * (number - 1))
-    if number == 0:
-        final = end - timedelta(days=1)
-        first = final - timedelta(days=(final.weekday() - weekday) % 7)
-    return first, first + timedelta(days=2 if unit == "weekend" else 1)
-
-
-def _around(days: Days, unit: str, steps: int) -> Days:
-    """The unit that holds the day, or the one before or after; of a weekday the nearest."""
-    if unit in _WEEKDAYS:
-        away = (days[0].weekday() - _WEEKDAYS.index(unit)) % 7 or 7
-        return unit_at("day", days[0], -away if steps < 0 else 7 - away or 7)
-    return unit_at(unit, days[0], steps)
-
-
 def _interval(a: Part, b: Part, low: str, day: date, floor: int, *, asking: bool) -> Resolved | None:
     gap = low[a.end : b.start]
-    if len(gap) > 12 or a.kind in ("back", "forward", "since"):
+    if len(gap) > 16 or a.kind in ("back", "forward", "since"):
         return None
     lead = low[max(floor, a.start - 20) : a.start]
     start = a.start
@@ -212,7 +138,9 @@ def _interval(a: Part, b: Part, low: str, day: date, floor: int, *, asking: bool
         if not opened or (opened[0] == "在" and not _BETWEEN_BEHIND.match(low, b.end)):
             return None
         start -= len(opened[0])
-    elif not _BETWEEN.fullmatch(gap) or (a.precision != b.precision and "day" in (a.precision, b.precision)):
+    elif not _BETWEEN.fullmatch(gap) or (
+        a.precision != b.precision and "day" in (a.precision, b.precision) and not (a.dated and b.dated)
+    ):
         return None
     first, last = _ends(a, b, low, day, asking=asking)
     if not first or not last or first[0] >= last[1] or a.weekday is not None or b.weekday is not None:
@@ -273,31 +201,42 @@ def _alone(part: Part, low: str, day: date, floor: int, *, asking: bool) -> Reso
         return found
     tomorrow = day + timedelta(days=1)
     now = _NOW.match(low, part.end)
-    before = _BEFORE_PART.search(low[max(floor, part.start - _LEAD) : part.start])
-    behind = (_BEHIND_YEAR.match(low, part.end) if part.kind == "year" else None) or _BEHIND_PART.match(low, part.end)
-    if behind and behind["begin"] and not (before and (before["zsince"] or before["since"])):
-        behind = None
     if now and days[0] <= day:
         return replace(found, end=now.end(), kind="since", last=tomorrow)
-    start = part.start - len(before[0]) if before else part.start
-    end = behind.end() if behind else part.end
-    if before and before["to"]:
-        start = part.start - 1
-    if (before and before["since"]) or (behind and behind["since"]):
+    lead = _BEFORE_PART.search(low[max(floor, part.start - _LEAD) : part.start])
+    tail = (_BEHIND_YEAR.match(low, part.end) if part.kind == "year" else None) or _BEHIND_PART.match(low, part.end)
+    if tail and tail["word"] == "开始" and not (lead and _bound(lead) == "since"):
+        # 五月开始内测: a beginning, not all that followed.
+        tail = None
+    words = {_bound(match) for match in (lead, tail) if match}
+    if not words:
+        return found
+    if lead:
+        found.start -= len(lead[0].lstrip("，。,;；：: \n"))
+    if tail:
+        found.end = tail.end()
+    return _bounded(found, days, words, part, day, asking=asking)
+
+
+def _bound(found: re.Match[str]) -> str:
+    return next(name.rstrip("_") for name, text in found.groupdict().items() if text and name != "word")
+
+
+def _bounded(found: Resolved, days: Days, words: set[str], part: Part, day: date, *, asking: bool) -> Resolved:
+    """The range that the bounds make of the days of the part itself."""
+    first, last, tomorrow = days[0], days[1], day + timedelta(days=1)
+    if "since" in words:
         # Of what is still to begin no end is said.
-        return replace(found, start=start, end=end, kind="since", last=tomorrow if days[0] <= day else days[1])
-    if (behind and behind["before"]) or (before and before["before"]):
-        edge = days[1] if part.closing else days[0]
-        ahead = edge > day and part.precision in ("day", "week", "month") and not asking
-        return replace(found, start=start, end=end, kind="before", first=day if ahead else None, last=edge)
-    if (behind and behind["after"]) or (before and before["after"]):
-        over = days[1] <= day
-        return replace(found, start=start, end=end, kind="after", first=days[1], last=tomorrow if over else None)
-    if before and (before["until"] or before["zuntil"]):
-        # Of what has ended no beginning is said: the end is what is known.
-        first = day if days[1] > tomorrow and days[0] > day or days[1] > tomorrow and part.closing else days[0]
-        return replace(found, start=start, end=end, kind="until", first=min(first, days[0]))
-    return found
+        return replace(found, kind="since", last=tomorrow if first <= day else last)
+    if "before" in words:
+        edge = last if part.closing else first
+        deadline = edge > day and part.precision in ("day", "week", "month") and not asking
+        return replace(found, kind="before", first=day if deadline else None, last=edge)
+    if "after" in words:
+        return replace(found, kind="after", first=last, last=tomorrow if last <= day else None)
+    # Of what has ended no beginning is said: the end is what is known.
+    coming = last > tomorrow and (first > day or part.closing)
+    return replace(found, kind="until", first=min(day, first) if coming else first)
 
 
 def _clock(found: Resolved, low: str, floor: int, ceiling: int) -> None:

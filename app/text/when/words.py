@@ -51,7 +51,8 @@ def _year_words(year: int) -> str:
 
 _LEAD = re.compile(
     r"(?:(?<![a-z])(?:on|in|at|during|over|from|for|of|around|about|within|as of|back in|sometime in|the)\s+"
-    r"(?:the (?:night|day|morning|evening|afternoon|week) of\s+)?(?:(?:the|about|around|early|sometime)\s+)?|[在于从自](?:大约)?|大约|大概)$",
+    r"(?:the (?:night|day|morning|evening|afternoon|week) of\s+)?(?:(?:the|about|around|early|sometime)\s+)?"
+    r"|[在于从自](?:大约)?|大约|大概)$",
     re.IGNORECASE,
 )
 _TAIL = re.compile(r"\s?(?:的时候|期间|那天|那年|那个月|左右|里面|里|间|的(?!话|确|士)|[,，、](?=\s|[\u4e00-\u9fff]))")
@@ -70,14 +71,16 @@ def strip_times(text: str, found: Sequence[TimeFound]) -> str:
     if not found:
         return text
     kept: list[str] = []
+    opens = True
     at = 0
     for one in found:
         lead = text[at : one.span[0]]
-        kept.append(lead[: len(lead) - len(hang[0])] if (hang := _LEAD.search(lead)) else lead)
+        hang = _LEAD.search(lead, max(0, len(lead) - 48))
+        kept.append(lead[: hang.start()] if hang else lead)
+        opens = opens and not kept[-1].strip()
         at = one.span[1]
         if text[at : at + 2] in ("'s", "’s"):
             at += 2
-        opens = not "".join(kept).strip()
         tail = _TAIL.match(text, at)
         if tail and (opens or tail[0].strip() not in (",", "，", "、")):
             at = tail.end()
