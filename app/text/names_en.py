@@ -18,6 +18,7 @@ from app.text.names_words import (
     AFTER_OF,
     BEFORE_LANGUAGES,
     BEFORE_NOUNS,
+    CLOSED,
     COUNTED,
     DEMONYMS,
     EPITHETS,
@@ -48,7 +49,7 @@ NameType = Literal["person", "place", "organization", "event", "work", "product"
 MAX_WORDS: Final = 10
 _W = f"[^\\W_{HAN}]"
 _TOKEN = re.compile(
-    f"(?:[A-Z]\\.){{2,}}|{_W}+(?:(?:[-'’_+]|\\.(?=[a-z0-9])|&(?=[A-Z])){_W}+)*(?:\\+\\+|\\#(?!\\w))?(?:['’](?=\\s))?"
+    f"(?:[A-Z]\\.){{2,}}|{_W}+(?:(?:[-\u2010\u2011'’_+]|\\.(?=[a-z0-9])|&(?=[A-Z])){_W}+)*(?:\\+\\+|\\#(?!\\w))?(?:['’](?=\\s))?"
 )
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _FIRST_PERSON = frozenset({"i", "i'm", "i've", "i'll", "i'd", "i’m", "i’ve", "i’ll", "i’d"})
@@ -90,10 +91,19 @@ _Token = tuple[int, int, str]
 def find_capitalised(text: str, known: Set[str] = frozenset(), headings: Set[int] = frozenset()) -> list[Spot]:
     """Names in order, without overlaps. `known`: names in lower case; `headings`: where lines begin that are headings,
     in which every word may have a capital."""
-    tokens: list[_Token] = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)]
+    tokens = [_without_tail(m.start(), m.group()) for m in _TOKEN.finditer(text)]
     spans = _Spans(text, tokens, known)
     spans.gather(headings)
     return spans.settle()
+
+
+def _without_tail(start: int, word: str) -> _Token:
+    """ "MIT-licensed" names MIT."""
+    if "-" in word and word[0].isupper():
+        head, _, tail = word.rpartition("-")
+        if tail.islower() and len(tail) > 2 and is_ordinary(tail) and (head.isupper() or not is_ordinary(head.lower())):
+            word = head
+    return start, start + len(word), word
 
 
 class _Spans:
@@ -275,6 +285,8 @@ class _Spans:
         if at < 0:
             return True
         sign = text[at]
+        if sign == ")" and spaced and i and self.tokens[i - 1][2].isdigit() and self._initial(i - 1):
+            return True
         if sign not in _ENDERS:
             return False
         if sign != "." or not spaced:
@@ -297,7 +309,9 @@ class _Spans:
                 low in OFFICES and b - a >= 2 and tokens[a + 1][2][0].isupper() and tokens[b][2][0].isupper()
             ):
                 person, initial = True, False
-            elif low in FUNCTION or low in _FIRST_PERSON:
+            elif low in CLOSED or low in _FIRST_PERSON or (initial and low in FUNCTION):
+                if low in GIVEN_NAMES and not initial and not stripped:
+                    break
                 if not initial and not stripped and b - a >= 2 and low not in _NEVER_FIRST:
                     title = True
                     break

@@ -22,11 +22,11 @@ BEFORE_LANGUAGES: Final = _words("""
     into in from speak speaks spoke speaking learn learns learned learning study translated fluent""")
 # What stands in front of a noun phrase.
 BEFORE_NOUNS: Final = _words("""
-    a an the this that these those my your his her its our their of for with in on to by from into about and or as
-    via per each every some any no between using without""")
+    e.g i.e etc a an the this that these those my your his her its our their of for with in on to by from into about
+    and or as via per each every some any no between using without""")
 
 # Closed classes, auxiliaries, interjections and adverbs that open sentences: never the first word of a name there.
-FUNCTION: Final = _words("""
+CLOSED: Final = _words("""
     a an the this that these those my your his her its our their some any each every no all both either neither such
     i me you he him she it we us they them who whom whose which what when where why how whether while mine yours
     hers ours theirs myself yourself himself herself itself ourselves themselves someone somebody anyone anybody
@@ -36,25 +36,26 @@ FUNCTION: Final = _words("""
     against along across behind beyond beside besides near off out up down toward towards via per like unlike
     despite except including inside outside regarding concerning following given provided depending according
     compared due be am is are was were been being do does did doing done have has had having will would shall should
-    can could may might must ought let lets get gets got getting go goes going gone not never ever always often
-    sometimes usually rarely also too very really quite just only even still already again soon now today tomorrow
-    yesterday tonight later earlier recently currently finally eventually originally initially formerly previously
-    subsequently meanwhile afterwards afterward however therefore thus hence moreover furthermore nevertheless
-    nonetheless otherwise instead indeed perhaps maybe probably possibly certainly definitely actually basically
-    generally typically similarly likewise additionally consequently unfortunately fortunately hopefully
-    interestingly apparently obviously clearly overall anyway together here there everywhere somewhere elsewhere yes
-    no yeah yep nope ok okay oh ah aw aww wow hey hi hello hmm huh ugh haha lol omg btw fyi imo please thanks thank
-    sorry congrats congratulations welcome well sure great good nice cool awesome amazing right exactly absolutely
-    totally glad happy sounds looks seems guess bye goodbye cheers yay yup whoa ooh dear many much more most few
-    fewer less least several other another others same different various certain own first second third fourth fifth
-    last next previous former latter two three four five six seven eight nine ten dozens hundreds thousands millions
-    half see note notes read use using used based make makes made take takes took come comes came know think i'm
-    i've i'll i'd you're you've you'll you'd he's he'll he'd she's she'll she'd it's it'll we're we've we'll we'd
-    they're they've they'll they'd that's there's here's what's who's where's how's when's why's let's don't doesn't
-    didn't isn't aren't wasn't weren't won't wouldn't can't cannot couldn't shouldn't haven't hasn't hadn't ain't
-    woah woohoo woo whoo oof yum yummy ouch yea anytime alright aye ahem phew eek yikes gosh geez jeez dang darn
-    damn heck hooray hurray bravo kudos np thx ty pls bummer there'll that'll it'd that'd gonna wanna gotta kinda
-    y'all""")
+    can could may might must ought let lets get gets got getting go goes going gone""")
+FUNCTION: Final = CLOSED | _words("""
+    not never ever always often sometimes usually rarely also too very really quite just only even still already
+    again soon now today tomorrow yesterday tonight later earlier recently currently finally eventually originally
+    initially formerly previously subsequently meanwhile afterwards afterward however therefore thus hence moreover
+    furthermore nevertheless nonetheless otherwise instead indeed perhaps maybe probably possibly certainly
+    definitely actually basically generally typically similarly likewise additionally consequently unfortunately
+    fortunately hopefully interestingly apparently obviously clearly overall anyway together here there everywhere
+    somewhere elsewhere yes no yeah yep nope ok okay oh ah aw aww wow hey hi hello hmm huh ugh haha lol omg btw fyi
+    imo please thanks thank sorry congrats congratulations welcome well sure great good nice cool awesome amazing
+    right exactly absolutely totally glad happy sounds looks seems guess bye goodbye cheers yay yup whoa ooh dear
+    many much more most few fewer less least several other another others same different various certain own first
+    second third fourth fifth last next previous former latter two three four five six seven eight nine ten dozens
+    hundreds thousands millions half see note notes read use using used based make makes made take takes took come
+    comes came know think i'm i've i'll i'd you're you've you'll you'd he's he'll he'd she's she'll she'd it's it'll
+    we're we've we'll we'd they're they've they'll they'd that's there's here's what's who's where's how's when's
+    why's let's don't doesn't didn't isn't aren't wasn't weren't won't wouldn't can't cannot couldn't shouldn't
+    haven't hasn't hadn't ain't woah woohoo woo whoo oof yum yummy ouch yea anytime alright aye ahem phew eek yikes
+    gosh geez jeez dang darn damn heck hooray hurray bravo kudos np thx ty pls bummer there'll that'll it'd that'd
+    gonna wanna gotta kinda y'all""")
 
 # Small words inside a name, between two capitalised ones: "Haymo of Faversham", "Ludwig van Beethoven".
 JOINERS: Final = _words("""
@@ -325,9 +326,14 @@ COMMON_LATIN: Final = _words("""
     st nd rd th""")
 
 
+_NOUNS: Final = (
+    PERSON_NOUNS | PLACE_NOUNS | ORGANIZATION_NOUNS | WORK_NOUNS | EVENT_NOUNS | PRODUCT_NOUNS | CONCEPT_NOUNS
+)
+
+
 def is_ordinary(word: str) -> bool:
     """Whether the lower-case `word` is a common English word or a regular form of one."""
-    if word in BASE or word in FUNCTION:
+    if word in BASE or word in FUNCTION or word in _NOUNS:
         return True
     for ending, repairs in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 2:

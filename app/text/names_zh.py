@@ -42,7 +42,7 @@ Word = tuple[str, str, int, int]
 """(word, part of speech, start, end)."""
 
 _WORK = re.compile(r"《([^《》\n]{1,60})》")
-_DOTTED = re.compile(f"([{HAN}]{{1,8}})((?:[·•・‧][{HAN}]{{1,12}})+)")
+_DOTTED = re.compile(f"([{HAN}]{{1,8}})((?:[·•・‧][A-Z]\\.?)*(?:[·•・‧][{HAN}]{{1,12}})+)")
 _LATIN = re.compile(r"(?<![A-Za-z0-9_./@:-])[a-z][a-z0-9]{2,20}(?![A-Za-z0-9_./@:-])")
 _MAX_NAME: Final = 20
 _NOUNISH = ("n", "j", "vn", "b", "x", "an", "nz")
@@ -74,7 +74,8 @@ def find_han(text: str, runs: list[list[Word]], known: Set[str] = frozenset()) -
     for start, end, kind in found.names():
         add(start, end, kind)
     for start, end in found.terms():
-        add(start, end, "concept")
+        kind = type_of_han(text[start:end])
+        add(start, end, "concept" if kind == "other" else kind)
     if runs:
         for start, end in _repeated_latin(text, known):
             add(start, end, "product")

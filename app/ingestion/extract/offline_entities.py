@@ -5,6 +5,7 @@ Deterministic. Knows nothing of other cards except the names that `Source.known`
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -27,6 +28,7 @@ from app.text.names_words import (
     ORGANIZATION_NOUNS,
     PERSON_NOUNS,
     PLACE_NOUNS,
+    PLACES,
     PRODUCT_NOUNS,
     TEMPLATE,
     WEEKDAYS,
@@ -77,7 +79,7 @@ _LABELLED = re.compile(
     f"(?:[、/,，;；][ \\t]*(?:[{HAN}]{{2,4}}|[{HAN}·•]{{2,20}}|[A-Z][A-Za-z.]+(?: [A-Z][A-Za-z.]+){{0,3}}))*)(?=\\s|$)"
 )
 _IS_EN = re.compile(
-    r"\s*(?:[(（][^()（）\n]{0,160}[)）])?,?\s*(?:is|was|are|were)\s+"
+    r"\.?\s*(?:[(（][^()（）\n]{0,160}[)）])?,?\s*(?:is|was|are|were)\s+"
     r"((?:an?|the|one of(?: the)?)\s+[^\n.!?;。]{3,400})",
 )
 _APPOSITION = re.compile(r",\s+((?:an?|the)\s+[a-z][^\n,.!?;:()]{3,120})(?=[,.;])")
@@ -139,6 +141,8 @@ class _Card:
         self.segmenter = segmenter
         self.marks: Marks = read_marks(source.content)
         self.found: dict[str, _Found] = {}
+        # Who answers to another name: the card's subject, and what its links call otherwise.
+        self.aliased: dict[str, _Found] = {}
         self.known: dict[str, tuple[str, EntityType]] = {}
         for name, kind in source.known:
             self.known.setdefault(name_key(name), (name, kind))
@@ -146,6 +150,10 @@ class _Card:
     def entities(self) -> list[EntityDraft]:
         self._title()
         self._marked()
+        for found in sorted(self.found.values(), key=lambda f: f.rank):
+            for alias in found.aliases:
+                if name_key(alias) not in self.found:
+                    self.aliased.setdefault(name_key(alias), found)
         self._headings()
         self._known()
         self._text()
@@ -167,6 +175,9 @@ class _Card:
         key = name_key(name)
         if not key or len(name) > MAX_NAME_CHARS:
             return None
+        owner = self.aliased.get(key)
+        if owner is not None and rank > 0:
+            return owner
         known_name, known_kind = self.known.get(key, (name, "other"))
         found = self.found.get(key)
         if found is None:
@@ -194,6 +205,9 @@ class _Card:
             self._add(author, 1, "person")
         if title != name:
             found.aliases[title] = None
+        for part in re.split(r"[:：|]\s*", name) if re.search("[:：|]", name) else ():
+            if _is_heading_name(part.strip()):
+                self._add(part.strip(), 1)
         split = _DISAMBIGUATED.match(name)
         if split and not split[2].strip().isdigit():
             found.aliases[split[1]] = None
@@ -270,9 +284,12 @@ class _Card:
             for name in _PART.split(match[1])[:12]:
                 if 2 <= len(name.strip()) <= 30 and _is_name(name.strip()):
                     self._add(name.strip(), 3, "person")
-        for match in _SPEAKER.finditer(text):
-            name = match[1].strip()
-            if guess_type(name) == "person" or (name_key(name) in self.found and len(name.split()) < 4):
+        labels = Counter(match[1].strip() for match in _SPEAKER.finditer(text))
+        for name, count in labels.items():
+            words = name.split()
+            if guess_type(name) == "person" or (
+                count > 1 and len(words) < 4 and _is_name(name) and not any(is_ordinary(w.lower()) for w in words)
+            ):
                 self._add(name, 3, "person")
         for phrase in find_compounds(text, names):
             self._add(phrase, 3, "concept")
@@ -349,12 +366,16 @@ class _Card:
         """ "Rogers" stands for Carl Rogers in a card that names only one of them."""
         owners: dict[str, list[_Found]] = {}
         for found in self.found.values():
-            words = found.name.split()
-            if found.type not in ("person", "other") or not 2 <= len(words) <= 4:
+            words = re.split(r"[ ·•]", found.name)
+            if found.type not in ("person", "other") or not 2 <= len(words) <= 4 or "," in found.name:
                 continue
-            if words[0][0].isupper() and words[-1][0].isupper():
+            if (words[0][:1].isupper() and words[-1][:1].isupper()) or "·" in found.name:
                 for word in dict.fromkeys((words[-1], words[0] if found.type == "person" else words[-1])):
-                    if len(word) > 2 and not is_ordinary(word.lower()) and word.isalpha():
+                    if (
+                        len(word) > 1 + word.isascii()
+                        and word.isalpha()
+                        and not (is_ordinary(word.lower()) or word.lower() in PLACES)
+                    ):
                         owners.setdefault(word, []).append(found)
         for word, who in owners.items():
             short = self.found.get(name_key(word))
@@ -431,7 +452,7 @@ def _order(found: _Found) -> tuple[int, int, str]:
 
 def bare_name(name: str) -> str:
     """A name without the emoji or bullet that its writer puts in front: "📚金字塔原理"."""
-    bare = _LEAD.sub("", name).strip()
+    bare = _LEAD.sub("", html.unescape(name)).strip()
     bare = re.sub(r"[^\w)）》”\"'.+#!?！？%]+$", "", bare)
     return bare if _WORD.search(bare) else name.strip()
 

@@ -39,6 +39,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _BRACKETS = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]?")
 _SEPARATOR = re.compile(r"[\s,，、;；/&]*(?:and|or|as well as|和|与|及|以及|或|跟)?[\s,，、]*$")
 _LIST_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,3}[.)、])[ \t]+")
+_LABEL = re.compile(f'(?:^|[\\s>*+-])([\\w{HAN}]{{1,12}}(?: [\\w{HAN}]{{1,12}})?)(?:[:：]|::)[\\s*_《\\[“"]*$')
 _DEFINES = re.compile(
     r"\W*(?:(?:It|He|She|This|They)\s+)?(?:is|are|was|were)\s+(?:an?|the)\b|\W*(?:An?|The) [a-z]"
     r"|\W*(?:它|他|她|这)?(?:是|指)"
@@ -108,7 +109,8 @@ def find_relations(
             opening = False
         for draft in drafts[:MAX_PER_SENTENCE]:
             pair = frozenset((draft.source, draft.target))
-            if per_pair[pair] < MAX_PER_PAIR:
+            # What stands together or is linked again is said already.
+            if per_pair[pair] < (MAX_PER_PAIR if draft.confidence > LINKED else 1):
                 per_pair[pair] += 1
                 found.append(draft)
     if len(found) > MAX_PER_CARD:
@@ -192,9 +194,15 @@ def _latin_predicate(between: str) -> tuple[str, float] | None:
         first = verbs[-1]
         while first - 1 in verbs or (first and lows[first - 1] in LIGHT):
             first -= 1
-        kept = words[first : first + MAX_PREDICATE_WORDS]
+        kept = words[first:]
         while kept and kept[-1].lower() in _TRAILING:
             kept.pop()
+        if len(kept) > MAX_PREDICATE_WORDS:
+            last = kept[-1] if kept[-1].lower() in PREPOSITIONS else ""
+            kept = kept[: MAX_PREDICATE_WORDS - 2]
+            while kept and kept[-1].lower() in _TRAILING:
+                kept.pop()
+            kept += ["…", last] if last else []
         return (" ".join(kept), VERB) if kept else None
     for i in range(len(lows) - 1, -1, -1):
         if lows[i] in PREPOSITIONS:
@@ -231,6 +239,8 @@ _TRAILING = frozenset(
 
 
 def _han_predicate(between: str, behind: str, segmenter: Segmenter) -> tuple[str, float] | None:
+    # "经过西木区、回声公园、": the verb is in front of the list.
+    between = between.partition("、")[0]
     words = [(word, tag) for run in segmenter.tagged(between) for word, tag, _, _ in run]
     turn = next((word for word, _ in reversed(words) if word in HAN_TURNS), None)
     if turn is not None:
@@ -271,11 +281,19 @@ def _of_title(
         drafts += [_edge(view, title, name.name, said, VERB_AFAR) for name in names[:3]]
     elif _LIST_ITEM.match(line) or _LIST_ITEM.match(text):
         for name in names[:3]:
+            label = _LABEL.search(text[: name.start])
+            if label is not None:
+                drafts.append(_edge(view, title, name.name, label[1].strip(), VERB_AFAR))
+                continue
             linked = source.content[max(0, view.start + name.start - 2) : view.start + name.start] == "[["
             said = ("链接到" if han else "links to") if linked else ("提到" if han else "mentions")
             drafts.append(_edge(view, title, name.name, said, LINKED if linked else TOGETHER))
     else:
         for name in names[:3]:
+            label = _LABEL.search(text[: name.start])
+            if label is not None and len(text) < 120 and not text[: label.start()].strip(" >*-_"):
+                drafts.append(_edge(view, title, name.name, label[1].strip(), VERB_AFAR))
+                continue
             place = view.start + name.start
             if "[[" in source.content[max(0, place - 60) : place].rpartition("]]")[2]:
                 drafts.append(_edge(view, title, name.name, "链接到" if han else "links to", LINKED))
