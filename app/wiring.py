@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.chat.answer import Answering
 from app.chat.conversations import Conversations
-from app.core.errors import ConfigurationError
+from app.core.errors import ConfigurationError, NotFound
 from app.core.log import get
 from app.db import migrate
 from app.db.lease import lease
@@ -19,6 +19,11 @@ from app.doctor.examine import Doctor, Report
 from app.evaluation.run import Evaluation
 from app.index import space_queries
 from app.index.spaces import Spaces
+from app.ingestion.extract.llm import LlmExtractor
+from app.ingestion.extract.llm_cache import ExtractionCache
+from app.ingestion.extract.offline import OfflineExtractor
+from app.ingestion.extract.stored import WorkspaceExtractor, missed, resolve_times
+from app.ingestion.extract.types import Extractor
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.reembed import Reembedding
 from app.ingestion.submit import Intake
@@ -142,7 +147,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         providers = ChatProviders(settings, sentences=sentences, terms=segmenter.terms)
         await providers.open()
         stack.push_async_callback(providers.close)
-        pipeline = Pipeline(database, embedder, segmenter, settings)
+        pipeline = Pipeline(database, spaces, segmenter, settings, extractor(settings, database, providers, segmenter))
         retriever = Retriever(database, spaces, segmenter, settings)
         answering = Answering(retriever, providers, settings)
         await answering.open()
@@ -168,6 +173,38 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             doctor=examiner(database),
             default_workspace=default,
         )
+
+
+def extractor(
+    settings: Settings, database: Database, providers: ChatProviders, segmenter: Segmenter
+) -> Extractor | None:
+    """The language model that extracts, None: rules do. Raises ConfigurationError."""
+    name = settings.extract_provider or settings.chat_provider
+    chosen = settings.extractor
+    if chosen == "auto":
+        chosen = "llm" if providers.has_key(name) else "offline"
+    if chosen != "llm":
+        return None
+    if name == "offline":
+        raise ConfigurationError("MINDCONE_EXTRACTOR=llm needs MINDCONE_EXTRACT_PROVIDER, or a MINDCONE_CHAT_PROVIDER.")
+    try:
+        provider = providers.get_provider(name)
+    except NotFound as error:
+        raise ConfigurationError(error.detail) from error
+
+    def make(cache: ExtractionCache, permits: asyncio.Semaphore) -> LlmExtractor:
+        return LlmExtractor(
+            provider,
+            settings.extract_model,
+            settings,
+            cache,
+            missed=missed,
+            times=resolve_times,
+            fill=OfflineExtractor(segmenter),
+            permits=permits,
+        )
+
+    return WorkspaceExtractor(database, make, settings.extract_concurrency)
 
 
 def examiner(database: Database) -> Callable[[bool], Awaitable[Report]]:

@@ -31,6 +31,7 @@ from sqlalchemy import text
 from app.cards.drafts import NewCard
 from app.core import log
 from app.evaluation.folder import Document
+from app.index.spaces import Spaces
 from app.ingestion.pipeline import Pipeline
 from app.people import queries as people
 from app.providers.ports import Embedder, Embeddings
@@ -168,22 +169,23 @@ async def main(arguments: argparse.Namespace) -> None:
     with database_url(settings) as dsn:
         async with open_services(settings, dsn, role="bench") as services:
             recorder = Recorder(services.embedder)
-            services = replace(services, pipeline=Pipeline(services.database, recorder, services.segmenter, settings))
+            pipeline = Pipeline(services.database, Spaces(recorder), services.segmenter, settings)
+            services = replace(services, pipeline=pipeline)
             # A worker that has been at work for a while: other cards first.
             await run_pipeline(services, recorder, [_card(document) for document in documents[needed : needed + WARM]])
-            pipeline, alone = [], []
+            learned, alone = [], []
             for number in range(arguments.rounds):
                 cards = [
                     _card(document) for document in documents[number * arguments.cards : (number + 1) * arguments.cards]
                 ]
-                pipeline.append(await run_pipeline(services, recorder, cards))
+                learned.append(await run_pipeline(services, recorder, cards))
                 batches = recorder.batches
                 alone.append(await run_alone(services, batches, recorder.most_in_flight))
                 alone.append(await run_alone(services, batches, recorder.most_in_flight))
-                pipeline.append(await run_pipeline(services, recorder, cards))
-                _print(pipeline[-2], alone[-2], arguments.cards)
-                _print(pipeline[-1], alone[-1], arguments.cards)
-            report = _summary(pipeline, alone, arguments.cards)
+                learned.append(await run_pipeline(services, recorder, cards))
+                _print(learned[-2], alone[-2], arguments.cards)
+                _print(learned[-1], alone[-1], arguments.cards)
+            report = _summary(learned, alone, arguments.cards)
             if arguments.profile:
                 await _profile(services, recorder, cards)
     print(json.dumps(report, indent=1))

@@ -130,7 +130,7 @@ class Precomputed:
 async def fill(services: Services, arguments: argparse.Namespace) -> dict[str, Any]:
     """Workspaces `large`, `one-percent` and `twelve-percent`, learned by the product's own pipeline."""
     embedder = PartlyReal(services.embedder, arguments.real, arguments.vectors, arguments.seed)
-    pipeline = Pipeline(services.database, embedder, services.segmenter, services.settings)
+    pipeline = Pipeline(services.database, Spaces(embedder), services.segmenter, services.settings)
     documents = endless(read_documents(arguments.texts), arguments.seed)
     report: dict[str, Any] = {}
     for slug, share in WORKSPACES.items():

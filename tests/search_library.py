@@ -78,7 +78,7 @@ class Library:
         self.segmenter = segmenter
         self.settings = Settings(**knobs)
         self.intake = Intake(queued=False)
-        self.pipeline = Pipeline(database, embedder, segmenter, self.settings)
+        self.pipeline = Pipeline(database, Spaces(embedder), segmenter, self.settings)
         self.retriever = Retriever(database, Spaces(embedder), segmenter, self.settings)
         self.slug = slug
         self.id = uuid.UUID(int=0)

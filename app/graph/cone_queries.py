@@ -54,9 +54,16 @@ async def delete_cone(session: AsyncSession, workspace_id: uuid.UUID, card_ids: 
 async def insert_cone(
     session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[ConeRows], entities: EntityIds
 ) -> None:
-    """Write all rows but vectors and postings. An episode that is there already gets the new texts."""
+    """Write all rows but vectors and postings. An episode that is there already gets the new texts, and loses the
+    vectors of the old ones.
+    """
     connection = await raw(session)
     episodes = [row for card in cards for row in card.episodes]
+    await connection.execute(
+        "DELETE FROM episode_vectors WHERE workspace_id = $1 AND owner_id = ANY ($2)",
+        workspace_id,
+        [row.id for row in episodes],
+    )
     await connection.execute(
         """
         INSERT INTO episodes

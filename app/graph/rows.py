@@ -10,9 +10,9 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 
 from app.graph.vector_tables import TextRole
+from app.graph.vectors import VectorTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +32,11 @@ class Words:
     doc: int = 0
 
 
-class Owner(StrEnum):
-    """The tables whose rows have vectors."""
-
-    episode = "episode"
-    facet = "facet"
-    point = "point"
-    entity = "entity"
-    relation = "relation"
-    role = "role"
-
-
 @dataclass(frozen=True, slots=True)
 class TextRow:
     """A text of an owner that is embedded."""
 
-    owner: Owner
+    table: VectorTable
     owner_id: uuid.UUID
     role: TextRole
     text_hash: uuid.UUID

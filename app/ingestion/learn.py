@@ -10,7 +10,7 @@ from app.cards.links import links_in
 from app.index.rows import CardRows
 from app.ingestion.derive import Derived, derive
 from app.ingestion.extract.types import Extraction, Source, Span
-from app.ingestion.posted import Posted, with_posted
+from app.ingestion.posted import Claims, Posted, with_posted
 from app.ingestion.prepare import prepare
 from app.ingestion.queries import CardText
 from app.text.segment import Segmenter
@@ -57,6 +57,7 @@ Failures = list[tuple[CardText, Exception]]
 
 
 def chunk_all(
+    workspace_id: uuid.UUID,
     cards: Sequence[CardText],
     segmenter: Segmenter,
     count_tokens: Callable[[str], int],
@@ -88,6 +89,7 @@ def chunk_all(
             card.created_at,
             chunks=[Span(chunk.start, chunk.end) for chunk in rows.chunks],
             tags=card.tags,
+            workspace_id=workspace_id,
             links=[link.target for link in links_in(card.content)],
         )
         chunked.append(Chunked(card, rows, source))
@@ -99,8 +101,9 @@ def derive_all(
     extractions: Mapping[uuid.UUID, Extraction],
     before: Before,
     segmenter: Segmenter,
+    claims: Claims,
 ) -> tuple[list[Learned], Failures]:
-    """Rows of every card, from our own extraction, its caller's, or both."""
+    """Rows of every card, from our own extraction, its caller's, or both; `claims` reads what callers left whole."""
     learned: list[Learned] = []
     failed: Failures = []
     for one in chunked:
@@ -109,7 +112,7 @@ def derive_all(
             given = before.posted.get(card_id, ())
             extraction = extractions.get(card_id, Extraction())
             if given:
-                extraction = with_posted(one.source, given, extraction)
+                extraction = with_posted(one.source, given, extraction, claims)
             promised = {number: item.id for number, item in enumerate(given)}
             kept = {title: episode for (card, title), episode in before.episodes.items() if card == card_id}
             derived = derive(

@@ -1,36 +1,50 @@
-"""How cards become searchable: read → chunk → embed → write. The story; no arithmetic, no SQL.
+"""How cards are learned: read → chunk → extract → embed → link → write. The story; no arithmetic, no SQL.
 
 Several cards go through together, so that statements and batches are shared; each is fenced by its
 own version, and what goes wrong with one is said of that one. A retry goes on where the last
-attempt stopped: vectors that are already paid for are staged beside their card.
+attempt stopped: vectors and extractions that are already paid for are kept.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core.errors import MindConeError
 from app.core.log import get
 from app.db.session import Database
+from app.graph import cone_queries as cone
+from app.graph.vectors import VectorEntry, VectorTable, insert_vectors
 from app.index import lexical
 from app.index import queries as index
+from app.index.collections import Collection
 from app.index.postings import LexicalRow
 from app.index.rows import CardRows, StoredVector
-from app.ingestion import queries
-from app.ingestion.prepare import prepare
+from app.index.spaces import Spaces, WriteSpace
+from app.ingestion import posted_queries, queries
+from app.ingestion.chunk import CountTokens
+from app.ingestion.extract.offline import OfflineExtractor
+from app.ingestion.extract.types import Extraction, Extractor
+from app.ingestion.learn import Before, Chunked, Failures, Learned, chunk_all, derive_all
+from app.ingestion.link.linker import Linker, PlanOutdated
+from app.ingestion.link.plan import Plan
 from app.ingestion.queries import CardText, Task
 from app.ingestion.settings import IngestionSettings
-from app.providers.ports import DimensionMismatch, Embedder, Embeddings
+from app.providers.ports import DimensionMismatch, Embedder, Embeddings, ProviderError
 from app.text.segment import Segmenter
 
 log = get(__name__)
 
 Vectors = dict[uuid.UUID, StoredVector]
+
+PLANS: Final = 5
+"""How often a group is linked anew because others were faster."""
 
 
 @dataclass(slots=True)
@@ -44,14 +58,23 @@ class Outcome:
 
 
 class Pipeline:
+    """`extractor` None: rules alone, by the offline extractor; with `extract` off in the settings: chunks alone."""
+
     def __init__(
-        self, database: Database, embedder: Embedder, segmenter: Segmenter, settings: IngestionSettings
+        self,
+        database: Database,
+        spaces: Spaces,
+        segmenter: Segmenter,
+        settings: IngestionSettings,
+        extractor: Extractor | None = None,
     ) -> None:
         self._database = database
-        self._embedder = embedder
+        self._spaces = spaces
         self._segmenter = segmenter
         self._settings = settings
-        self._space_id: int | None = None
+        self._offline = OfflineExtractor(segmenter)
+        self._extractor = extractor or self._offline
+        self._linker = Linker(segmenter)
         # Preparing is Python: several groups at once would only all be late for the embedder.
         self._preparing = asyncio.Lock()
 
@@ -67,19 +90,99 @@ class Pipeline:
         if not texts:
             return outcome
         try:
-            prepared = await self._prepare(workspace_id, texts, outcome)
-            vectors = await self._embed(workspace_id, prepared, outcome)
-            await self._write(workspace_id, prepared, vectors, outcome)
+            learned = await self._learn(workspace_id, texts, outcome, last_attempt)
+            await self._link_and_write(workspace_id, learned, outcome)
         except BaseException as error:
             await self._hand_back(workspace_id, texts, error, last_attempt)
             raise
         return outcome
 
-    async def _prepare(self, workspace_id: uuid.UUID, texts: Sequence[CardText], outcome: Outcome) -> list[CardRows]:
-        async with self._preparing:
-            prepared, broken = await asyncio.to_thread(self._prepare_all, texts)
+    # ------------------------------------------------------------------------- chunk and extract
+
+    async def _learn(
+        self, workspace_id: uuid.UUID, texts: Sequence[CardText], outcome: Outcome, last_attempt: bool
+    ) -> list[Learned]:
+        # Room for the prefix and the special tokens that the model adds to each text; of the embedder with the least.
+        longest = max(min(embedder.max_tokens for embedder in self._spaces.embedders) - 32, 32)
+        count_tokens = self._spaces.embedders[0].count_tokens
+        target = min(self._settings.chunk_target_tokens, longest)
+        async with self._database.read() as session:
+            before = Before(
+                await posted_queries.list_posted(session, workspace_id, texts),
+                await cone.list_own_episodes(session, workspace_id, [text.card_id for text in texts]),
+            )
+        if self._extractor is self._offline:
+            async with self._preparing:
+                learned, broken = await asyncio.to_thread(
+                    self._all_at_once, workspace_id, texts, before, count_tokens, target, longest
+                )
+        else:
+            async with self._preparing:
+                chunked, broken = await asyncio.to_thread(
+                    chunk_all, workspace_id, texts, self._segmenter, count_tokens, target, longest
+                )
+            extractions = await self._extract(workspace_id, chunked, last_attempt)
+            async with self._preparing:
+                learned, unread = await asyncio.to_thread(
+                    derive_all, chunked, extractions, before, self._segmenter, self._offline.claims
+                )
+            broken += unread
+        await self._say_broken(workspace_id, broken, outcome)
+        return learned
+
+    def _all_at_once(
+        self,
+        workspace_id: uuid.UUID,
+        texts: Sequence[CardText],
+        before: Before,
+        count_tokens: CountTokens,
+        target: int,
+        longest: int,
+    ) -> tuple[list[Learned], Failures]:
+        chunked, broken = chunk_all(workspace_id, texts, self._segmenter, count_tokens, target, longest)
+        extractions = {}
+        if self._settings.extractor != "off":
+            for one in chunked:
+                try:
+                    extractions[one.card.card_id] = self._offline.read(one.source)
+                except Exception as error:
+                    # Found by its words and its chunks all the same.
+                    log.error("extraction_failed", card_id=str(one.card.card_id), exc_info=error)
+                    extractions[one.card.card_id] = Extraction()
+        learned, unread = derive_all(chunked, extractions, before, self._segmenter, self._offline.claims)
+        return learned, [*broken, *unread]
+
+    async def _extract(
+        self, workspace_id: uuid.UUID, chunked: Sequence[Chunked], last_attempt: bool
+    ) -> dict[uuid.UUID, Extraction]:
+        """By a model; after the last attempt by rules, for a card is found better with these than with nothing."""
+        async with self._database.unit() as session:
+            await queries.set_step(session, workspace_id, sorted(one.card.card_id for one in chunked), "extract", 0.0)
+
+        async def one_card(one: Chunked) -> Extraction:
+            try:
+                return await self._extractor.extract(one.source)
+            except ProviderError as error:
+                if not last_attempt:
+                    raise
+                log.warning("extracted_by_rules", card_id=str(one.card.card_id), code=error.code)
+                found = await asyncio.to_thread(self._offline.read, one.source)
+                found.dropped["model_unavailable"] += 1
+                return found
+
+        found = await asyncio.gather(*(one_card(one) for one in chunked), return_exceptions=True)
+        for result in found:
+            if isinstance(result, BaseException):
+                raise result
+        return {
+            one.card.card_id: result
+            for one, result in zip(chunked, found, strict=True)
+            if isinstance(result, Extraction)
+        }
+
+    async def _say_broken(self, workspace_id: uuid.UUID, broken: Failures, outcome: Outcome) -> None:
+        """The text itself cannot be worked on; the others of the group can."""
         for text, error in broken:
-            # The text itself cannot be worked on; the others of the group can.
             log.error("card_unreadable", card_id=str(text.card_id), exc_info=error)
             outcome.failed[text.card_id] = "unreadable_content"
             async with self._database.unit() as session:
@@ -90,88 +193,158 @@ class Pipeline:
                     "unreadable_content",
                     "This card's text could not be cut into chunks.",
                 )
-        return prepared
 
-    def _prepare_all(self, texts: Sequence[CardText]) -> tuple[list[CardRows], list[tuple[CardText, Exception]]]:
-        prepared, broken = [], []
-        # Room for the prefix and the special tokens that the model adds to each text.
-        longest = max(self._embedder.max_tokens - 32, 32)
-        target = min(self._settings.chunk_target_tokens, longest)
-        for text in texts:
+    # ------------------------------------------------------------------------------------- embed
+
+    async def _link_and_write(self, workspace_id: uuid.UUID, learned: Sequence[Learned], outcome: Outcome) -> None:
+        """Embedding takes its time; when others have changed what the plan counts on, only what is new is embedded."""
+        made: dict[int, Vectors] = {}
+        for attempt in range(PLANS):
+            async with self._database.unit() as session:
+                targets = await self._targets(session)
+            plan = await self._plan_links(workspace_id, learned, targets[0].id)
+            for target in targets:
+                await self._embed(workspace_id, learned, plan, target, made.setdefault(target.id, {}), outcome)
             try:
-                prepared.append(
-                    prepare(
-                        text.card_id,
-                        text.text_version,
-                        text.title,
-                        text.content,
-                        self._segmenter,
-                        self._embedder.count_tokens,
-                        target,
-                        longest,
-                    )
-                )
-            except Exception as error:
-                broken.append((text, error))
-        return prepared, broken
+                await self._write(workspace_id, learned, plan, made, outcome)
+                return
+            except PlanOutdated:
+                if attempt + 1 == PLANS:
+                    raise
 
-    async def _embed(self, workspace_id: uuid.UUID, prepared: Sequence[CardRows], outcome: Outcome) -> Vectors:
+    async def _targets(self, session: AsyncSession) -> list[WriteSpace]:
+        """Where vectors go, the space that search reads first."""
+        if not (targets := await self._spaces.to_write(session)):
+            await self._spaces.settle(session)
+            targets = await self._spaces.to_write(session)
+        return targets
+
+    async def _plan_links(self, workspace_id: uuid.UUID, learned: Sequence[Learned], space_id: int) -> Plan:
+        drafts = {card.card_id: card.derived.extraction.entities for card in learned}
+        async with self._database.read() as session:
+            known = await self._linker.look_up(session, workspace_id, space_id, drafts)
+        return await asyncio.to_thread(self._linker.plan, known, drafts)
+
+    async def _embed(
+        self,
+        workspace_id: uuid.UUID,
+        learned: Sequence[Learned],
+        plan: Plan,
+        target: WriteSpace,
+        vectors: Vectors,
+        outcome: Outcome,
+    ) -> None:
         """One vector per distinct text; texts that the workspace knows are not embedded again."""
-        owners = {key: card.card_id for card in prepared for key in card.texts}
-        wanted = {key: text for card in prepared for key, text in card.texts.items()}
-        outcome.texts += len(wanted)
-        async with self._database.unit() as session:
-            space_id = await self.space(session)
-            vectors = await index.list_known_vectors(session, workspace_id, space_id, list(wanted))
-        missing = [key for key in wanted if key not in vectors]
+        owners: dict[uuid.UUID, uuid.UUID] = {}
+        wanted: dict[uuid.UUID, str] = {}
+        for card in learned:
+            for key, text in card.texts.items():
+                owners[key], wanted[key] = card.card_id, text
+        for key, text in plan.texts.items():
+            wanted[key] = text
+            owners.setdefault(key, learned[0].card_id)
+        unknown = [key for key in wanted if key not in vectors]
+        outcome.texts += len(unknown)
+        async with self._database.read() as session:
+            vectors.update(await index.list_known_vectors(session, workspace_id, target.id, unknown))
+        missing = [key for key in unknown if key not in vectors]
         batches = list(_batches(missing, self._settings.embed_batch))
         for number, batch in enumerate(batches):
-            fresh = self._checked(await self._embedder.passages([wanted[key] for key in batch]), batch)
+            fresh = _checked(await target.embedder.passages([wanted[key] for key in batch]), batch, target.embedder)
             vectors.update(fresh)
             outcome.embedded += len(batch)
             if number + 1 < len(batches):
                 async with self._database.unit() as session:
-                    await index.stage_vectors(session, workspace_id, (space_id, self._embedder.space), fresh, owners)
+                    await index.stage_vectors(session, workspace_id, (target.id, target.embedder.space), fresh, owners)
                     await queries.set_step(
                         session, workspace_id, sorted(set(owners.values())), "embed", (number + 1) / len(batches)
                     )
-        return vectors
 
-    def _checked(self, embeddings: Embeddings, keys: Sequence[uuid.UUID]) -> Vectors:
-        """Vectors by text. Raises DimensionMismatch before anything of a wrong shape is written."""
-        expected = (len(keys), self._embedder.space.dimension)
-        if embeddings.dense.shape != expected:
-            raise DimensionMismatch(f"Expected vectors of shape {expected}, got {embeddings.dense.shape}.")
-        sparse: Sequence[Mapping[int, float] | None] = embeddings.sparse or [None] * len(keys)
-        return {
-            key: StoredVector(dense, weights)
-            for key, dense, weights in zip(keys, embeddings.dense, sparse, strict=True)
-        }
+    # ------------------------------------------------------------------------------------- write
 
     async def _write(
-        self, workspace_id: uuid.UUID, prepared: Sequence[CardRows], vectors: Vectors, outcome: Outcome
+        self,
+        workspace_id: uuid.UUID,
+        learned: Sequence[Learned],
+        plan: Plan,
+        made: Mapping[int, Vectors],
+        outcome: Outcome,
     ) -> None:
+        """Raises PlanOutdated when a space came in while the texts were embedded."""
         async with self._database.unit() as session:
-            tasks = [Task(card.card_id, card.text_version) for card in prepared]
+            targets = await self._targets(session)
+            if any(target.id not in made for target in targets):
+                raise PlanOutdated
+            tasks = [Task(card.card_id, card.card.text_version) for card in learned]
             current = await queries.lock_current(session, workspace_id, tasks)
-            cards = [card for card in prepared if card.card_id in current]
+            cards = [card for card in learned if card.card_id in current]
             if not cards:
                 return
             ids = sorted(card.card_id for card in cards)
-            space_id = await self.space(session)
+            first, *others = targets
+            # Cards first, then the graph, which the linker locks: everybody's order.
+            entities = await self._linker.write(
+                session,
+                workspace_id,
+                (first.id, first.embedder.space),
+                plan,
+                made[first.id],
+                sorted(current),
+                [(other.id, made[other.id]) for other in others],
+            )
             await index.delete_chunks(session, workspace_id, ids)
-            docs = await index.insert_chunks(session, workspace_id, cards)
-            await index.insert_windows(session, workspace_id, (space_id, self._embedder.space), cards, vectors)
-            await lexical.insert_recent(session, workspace_id, _recent(cards, docs))
+            await cone.delete_cone(session, workspace_id, ids)
+            rows = [card.rows for card in cards]
+            docs = await index.insert_chunks(session, workspace_id, rows)
+            for target in targets:
+                space = (target.id, target.embedder.space)
+                await index.insert_windows(session, workspace_id, space, rows, made[target.id])
+            await lexical.insert_recent(session, workspace_id, _recent(rows, docs))
+            await self._number(session, cards)
+            await cone.insert_cone(session, workspace_id, [card.derived.cone for card in cards], entities)
+            await self._write_words(session, workspace_id, cards)
+            for target in targets:
+                await self._write_vectors(session, workspace_id, target.id, cards, made[target.id])
             await index.drop_staged(session, workspace_id, ids)
-            await queries.set_ready(session, workspace_id, {card_id: {} for card_id in ids})
+            await posted_queries.delete_stale(
+                session, workspace_id, [(card.card_id, card.card.text_version) for card in cards]
+            )
+            await queries.set_ready(session, workspace_id, {card.card_id: _told_of(card) for card in cards})
         outcome.ready += len(cards)
 
-    async def space(self, session: AsyncSession) -> int:
-        """Row id of the embedder's space."""
-        if self._space_id is None:
-            self._space_id = await index.ensure_space(session, self._embedder.space)
-        return self._space_id
+    async def _number(self, session: AsyncSession, cards: Sequence[Learned]) -> None:
+        """Every row that is found by words gets its number in the postings."""
+        counted = [words for card in cards for _, words, _ in card.derived.counted]
+        for words, doc in zip(counted, await cone.take_docs(session, len(counted)), strict=True):
+            words.doc = doc
+
+    async def _write_words(self, session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[Learned]) -> None:
+        rows: dict[Collection, list[LexicalRow]] = defaultdict(list)
+        for card in cards:
+            for collection, words, counted in card.derived.counted:
+                rows[collection].append(
+                    LexicalRow(words.doc, counted.words, counted.grams, counted.word_terms, counted.gram_terms)
+                )
+        for collection, some in rows.items():
+            await lexical.insert_recent(session, workspace_id, some, collection)
+
+    async def _write_vectors(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        space_id: int,
+        cards: Sequence[Learned],
+        vectors: Vectors,
+    ) -> None:
+        rows: dict[VectorTable, list[VectorEntry]] = defaultdict(list)
+        for card in cards:
+            for text in card.derived.cone.texts:
+                entry = VectorEntry(text.owner_id, text.role, text.text_hash, vectors[text.text_hash].dense)
+                rows[text.table].append(entry)
+        for table, some in rows.items():
+            await insert_vectors(session, workspace_id, space_id, table, some)
+
+    # ----------------------------------------------------------------------------------- details
 
     async def _hand_back(
         self, workspace_id: uuid.UUID, texts: Sequence[CardText], error: BaseException, last_attempt: bool
@@ -187,6 +360,17 @@ class Pipeline:
             log.warning("hand_back_failed", error=type(second).__name__)
 
 
+def _checked(embeddings: Embeddings, keys: Sequence[uuid.UUID], embedder: Embedder) -> Vectors:
+    """Vectors by text. Raises DimensionMismatch before anything of a wrong shape is written."""
+    expected = (len(keys), embedder.space.dimension)
+    if embeddings.dense.shape != expected:
+        raise DimensionMismatch(f"Expected vectors of shape {expected}, got {embeddings.dense.shape}.")
+    sparse: Sequence[Mapping[int, float] | None] = embeddings.sparse or [None] * len(keys)
+    return {
+        key: StoredVector(dense, weights) for key, dense, weights in zip(keys, embeddings.dense, sparse, strict=True)
+    }
+
+
 def _told(error: BaseException) -> tuple[str, str]:
     """What people may know of an error."""
     if isinstance(error, MindConeError):
@@ -194,6 +378,19 @@ def _told(error: BaseException) -> tuple[str, str]:
     if isinstance(error, Exception):
         return "internal", "The work failed unexpectedly."
     return "interrupted", "The work was interrupted and will go on."
+
+
+def _told_of(card: Learned) -> dict[str, object]:
+    """What a card says of its extraction."""
+    cone_rows = card.derived.cone
+    return {
+        "entities": len(card.derived.extraction.entities),
+        "relations": len(cone_rows.relations),
+        "episodes": len(cone_rows.episodes),
+        "facets": len(cone_rows.facets),
+        "points": len(cone_rows.points),
+        "dropped": dict(card.derived.extraction.dropped),
+    }
 
 
 def _recent(cards: Iterable[CardRows], docs: Mapping[uuid.UUID, int]) -> list[LexicalRow]:

@@ -7,13 +7,12 @@ from it again. Pure.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from app.ingestion.cone.cover import cover
-from app.ingestion.extract.offline import claims_of
 from app.ingestion.extract.types import (
     ENTITY_TYPES,
     EntityDraft,
@@ -44,13 +43,17 @@ class Posted:
     body: Mapping[str, Any]
 
 
-def with_posted(source: Source, posted: Sequence[Posted], own: Extraction) -> Extraction:
+Claims = Callable[[str, str, datetime], Sequence[str]]
+"""(a text, its title, the date it speaks from) → the claims it makes."""
+
+
+def with_posted(source: Source, posted: Sequence[Posted], own: Extraction, claims: Claims) -> Extraction:
     """The card's extraction: the posted episodes, one for each item in order, filled from `own` unless complete.
 
     Parts that are there are the caller's word: facets, the points of a facet, entities, relations. What is not there
     (no facet at all, a facet without points, no entity, no relation, a claim without times) is ours.
     """
-    parts = [_Item(source, item) for item in posted]
+    parts = [_Item(source, item, claims) for item in posted]
     filled = [part for part in parts if not part.item.is_complete]
     entities = _Entities(source)
     relations: list[RelationDraft] = []
@@ -78,9 +81,12 @@ def with_posted(source: Source, posted: Sequence[Posted], own: Extraction) -> Ex
 class _Item:
     """One item, read."""
 
-    def __init__(self, source: Source, item: Posted) -> None:
+    def __init__(self, source: Source, item: Posted, claims: Claims) -> None:
         self.source = source
         self.item = item
+        self._claims = claims
+        occurred = item.body.get("occurred_at")
+        self._said_at = datetime.fromisoformat(occurred) if occurred else source.created_at
         body = item.body
         self.entities = [
             EntityDraft(
@@ -124,9 +130,8 @@ class _Item:
         description = facet.get("description") or ""
         points = [PointDraft(point["text"], *self._place(point)) for point in facet.get("points") or ()]
         if not points and description and not self.item.is_complete:
-            points = [
-                PointDraft(claim, *self._place({"text": claim})) for claim in claims_of(description, facet["title"])
-            ]
+            said = self._claims(description, facet["title"], self._said_at)
+            points = [PointDraft(claim, *self._place({"text": claim})) for claim in said]
         return FacetDraft(facet["title"], description, tuple(self._told(point, entities) for point in points))
 
     def _told(self, point: PointDraft, entities: Sequence[EntityDraft]) -> PointDraft:
@@ -137,12 +142,7 @@ class _Item:
         )
         if self.item.is_complete:
             return replace(point, entities=names)
-        said_at = (
-            datetime.fromisoformat(self.item.body["occurred_at"])
-            if self.item.body.get("occurred_at")
-            else self.source.created_at
-        )
-        times = tuple(TimeRange(time.start, time.end, time.text) for time in find_times(point.text, said_at))
+        times = tuple(TimeRange(time.start, time.end, time.text) for time in find_times(point.text, self._said_at))
         return replace(point, entities=names, times=times)
 
     def _place(self, point: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -189,7 +189,7 @@ class _Entities:
         return list(self._found.values())
 
     def _places(self, draft: EntityDraft) -> tuple[Span, ...]:
-        spans = []
+        spans: list[Span] = []
         for name in (draft.name, *draft.aliases):
             at = self._content.find(name) if name else -1
             while at >= 0 and len(spans) < 20:
@@ -199,7 +199,7 @@ class _Entities:
 
 
 def _type(given: str | None) -> EntityType:
-    return cast(EntityType, given) if given in ENTITY_TYPES else "other"
+    return given if given in ENTITY_TYPES else "other"
 
 
 def _day(moment: str | None) -> TimeRange | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from app.ingestion.extract.settings import ExtractSettings
 
 
-class IngestionSettings(BaseModel):
+class IngestionSettings(ExtractSettings):
     chunk_target_tokens: int = Field(300, ge=50, le=2000)
     embed_batch: int = Field(128, ge=1, le=2048, description="Windows embedded and stored per step of a long card")
     fold_rows: int = Field(500, ge=1, description="Recent documents after which a workspace's postings are folded")

@@ -21,7 +21,7 @@ class CachedExtraction(Created, Base):
 
     workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
     key: Mapped[uuid.UUID] = mapped_column(primary_key=True)
-    value: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    value: Mapped[str] = mapped_column(Text)
 
 
 class PostedEpisode(Tenant, Created, Base):

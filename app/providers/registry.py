@@ -79,6 +79,12 @@ class ChatProviders:
         except KeyError:
             raise NotFound(f"There is no chat provider {name!r}.") from None
 
+    def has_key(self, name: str) -> bool:
+        """Whether the provider of that name is there and was given a key."""
+        own = "chat" if name == "custom" else name
+        key: SecretStr | None = getattr(self._settings, f"{own}_api_key", None)
+        return name in self._plain and key is not None and bool(key.get_secret_value())
+
     def list_names(self) -> Sequence[str]:
         """The configured provider first."""
         return [self._default, *(name for name in self._plain if name != self._default)]

@@ -140,7 +140,7 @@ def upgrade() -> None:
         "extraction_cache",
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("key", sa.Uuid(), nullable=False),
-        sa.Column("value", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.ForeignKeyConstraint(
             ["workspace_id"],

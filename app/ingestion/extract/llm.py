@@ -95,6 +95,7 @@ class LlmExtractor:
 
     `missed` decides whether gleaning is worth a call; without it the model is always asked once more. `times` resolves
     expressions of time. `fill` reads the passages for which the model gave no usable answer; without it they raise.
+    `permits`: where several extractors share them.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class LlmExtractor:
         missed: Missed | None = None,
         times: ResolveTimes | None = None,
         fill: Extractor | None = None,
+        permits: asyncio.Semaphore | None = None,
     ) -> None:
         self._provider = provider
         self._model = model
@@ -116,7 +118,7 @@ class LlmExtractor:
         self._times = times
         self._fill = fill
         self._counter = ScriptEstimate()
-        self._permits = asyncio.Semaphore(settings.extract_concurrency)
+        self._permits = permits or asyncio.Semaphore(settings.extract_concurrency)
         self._in_flight: InFlight[tuple[_Part, ...]] = InFlight()
 
     @property

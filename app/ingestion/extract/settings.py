@@ -8,8 +8,9 @@ from pydantic import BaseModel, Field
 
 
 class ExtractSettings(BaseModel):
-    extractor: Literal["auto", "offline", "llm"] = Field(
-        "auto", description="auto: a language model where one is configured and has its key, else offline"
+    extractor: Literal["auto", "offline", "llm", "off"] = Field(
+        "auto",
+        description="auto: a language model where one is configured and has its key, else offline; off: chunks alone",
     )
     extract_provider: str | None = Field(
         None, description="The chat provider that extracts; default: the one that chats"

@@ -26,6 +26,9 @@ ENTITY_TYPES: Final[tuple[EntityType, ...]] = (
 )
 
 
+NO_WORKSPACE: Final = uuid.UUID(int=0)
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     start: int
@@ -136,6 +139,7 @@ class Source:
     tags: Sequence[str] = ()
     links: Sequence[str] = ()
     known: Sequence[tuple[str, EntityType]] = ()
+    workspace_id: uuid.UUID = NO_WORKSPACE
 
 
 class Extractor(Protocol):
