@@ -29,9 +29,9 @@ def blocks(name: str, kind: str) -> frozenset[str]:
     elif kind == "person" or (kind == "other" and len(one.core) > 1):
         found.update(_person(one.core))
     if one.is_acronym:
-        found.add("a:" + one.key.rstrip("s"))
-    found.update("a:" + letters for letters in one.initials if len(letters) <= 7)
-    if not one.has_han and len(one.core) == 1 and 3 <= len(one.key):
+        found.add("a:" + one.letters)
+    found.update("a:" + letters for letters in one.initials if 3 <= len(letters) <= 7)
+    if not one.has_han and len(one.core) == 1 and len(one.key) >= 3:
         found.add(_numeronym(one.key))
     if not one.has_han and len(one.bare) >= 8:
         found.add("~" + _skeleton(one.bare))

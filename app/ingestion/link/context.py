@@ -73,4 +73,4 @@ def leading_name(description: str) -> str:
 def spells_out(acronym: str, description: str) -> str:
     """The expansion that a description opens with, or an empty string."""
     head = leading_name(description)
-    return head if name_key(acronym).rstrip("s") in shape(head).initials else ""
+    return head if shape(acronym).letters in shape(head).initials else ""

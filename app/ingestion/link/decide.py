@@ -92,7 +92,8 @@ def decide(a: Named, b: Named, cosine: float | None, thresholds: Thresholds) -> 
     found = evidence.between(a.shape, a.type, b.shape, b.type)
     if found is not None and found.strength == "sure":
         return Verdict(Outcome.merge, "name", found.reason, score)
-    if found is None and a.keys & b.keys:
+    # Two people can both be called 李总.
+    if found is None and a.keys & b.keys and not ("person" in (a.kind, b.kind) and a.shape.has_han == b.shape.has_han):
         found = evidence.Evidence("alias", "hint")
     if found is not None:
         return Verdict(Outcome.ask, "name", found.reason, score)

@@ -40,7 +40,8 @@ def between(a: Shape, a_type: str, b: Shape, b_type: str) -> Evidence | None:
     if _misspelt(a, b, types, persons):
         return Evidence("spelling", "sure")
     for short, long in ((a, b), (b, a)):
-        if short.is_acronym and short.key.rstrip("s") in long.initials:
+        # Two letters stand for too many things.
+        if short.is_acronym and len(short.letters) > 2 and short.letters in long.initials:
             return Evidence("acronym", "hint") if a_type == b_type or OTHER in types else None
         if numeronym_of(short.key, long.key):
             return Evidence("numeronym", "sure")
@@ -112,8 +113,10 @@ def _without(words: tuple[str, ...], some: frozenset[str]) -> tuple[str, ...]:
 
 def _things(a: Shape, a_type: str, b: Shape, b_type: str) -> Evidence | None:
     types = {a_type, b_type}
-    if a.bare == b.bare and ((not a.is_company and not b.is_company) or types <= {"organization", OTHER}):
-        return Evidence("form", "sure")
+    if a.bare == b.bare:
+        if types == {"organization"} or not (a.is_company or b.is_company):
+            return Evidence("form", "sure")
+        return Evidence("form", "hint") if types <= {"organization", OTHER} else None
     left, right = _significant(a.core), _significant(b.core)
     if left == right:
         return Evidence("form", "sure")

@@ -69,6 +69,11 @@ class Shape:
     is_company: bool
 
     @property
+    def letters(self) -> str:
+        """Of an acronym: its letters, without the s of its plural."""
+        return self.key[:-1] if self.name.endswith("s") else self.key
+
+    @property
     def bare(self) -> str:
         """The core as one key."""
         return "".join(self.core)
@@ -119,9 +124,8 @@ def _brackets(name: str) -> tuple[str, str, str]:
         return name, "", ""
     outer, inner = match["outer"].strip(), match["inner"].strip()
     crosses = bool(_HAN.search(outer)) != bool(_HAN.search(inner)) and not any(ch.isdigit() for ch in inner)
-    abbreviates = _ACRONYM.match(inner) is not None and name_key(inner).rstrip("s") in _initials(
-        tuple(fold(word) for word in _TOKEN.findall(outer))
-    )
+    letters = name_key(inner.removesuffix("s")) if _ACRONYM.match(inner) else ""
+    abbreviates = letters in _initials(tuple(fold(word) for word in _TOKEN.findall(outer)))
     return (outer, inner, "") if crosses or abbreviates else (outer, "", inner)
 
 

@@ -1,0 +1,263 @@
+"""From the names that cards use to entities: read, plan, embed, write. The story; no arithmetic, no SQL.
+
+`look_up` and `plan` before the vectors are made, `write` in the unit of work that writes the cards: it looks again
+under the graph's lock, because others have written in the meantime.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.core.errors import Conflict
+from app.graph import cone_queries, entity_queries
+from app.graph.entity_queries import EntityWrite, Side, StoredEntity
+from app.graph.vector_tables import EntityVector, TextRole
+from app.graph.vectors import VectorEntry, insert_vectors
+from app.index import lexical
+from app.index import queries as index
+from app.index.collections import Collection, TextKind
+from app.index.postings import LexicalRow
+from app.index.rows import StoredVector, text_hash
+from app.index.terms import word_hash
+from app.ingestion.link import plan as planning
+from app.ingestion.link.blocks import blocks
+from app.ingestion.link.match import NEIGHBOURS, Matched, Matcher, near_each_other
+from app.ingestion.link.plan import Drafts, Known, Newcomer, Place, Plan
+from app.ingestion.link.thresholds import Thresholds, thresholds_for
+from app.ingestion.prepare import Counted, count_terms
+from app.ingestion.texts import entity_text
+from app.providers.ports import EmbeddingSpace
+from app.text.segment import Segmenter, Terms
+
+MOST_BLOCK_PARTNERS = 300
+
+SpaceVectors = tuple[int, Mapping[uuid.UUID, StoredVector]]
+"""A space's row id, and vectors of it by text hash."""
+
+
+class PlanOutdated(Conflict):
+    """Entities that this plan counted on have gone in the meantime; look up and plan again."""
+
+    code = "link_plan_outdated"
+
+
+class Linker:
+    """`thresholds` replaces the table's for every space, where a calibration has measured them."""
+
+    def __init__(self, segmenter: Segmenter, thresholds: Thresholds | None = None) -> None:
+        self._segmenter = segmenter
+        self._thresholds = thresholds
+
+    async def look_up(self, session: AsyncSession, workspace_id: uuid.UUID, space_id: int, drafts: Drafts) -> Known:
+        """What is there under the names of these drafts. Reads only."""
+        keys = planning.keys_of(drafts)
+        places = await entity_queries.list_places(session, workspace_id, drafts)
+        words = await entity_queries.list_words(session, workspace_id, keys)
+        told = {key for word in words if word.outcome == "merged" for key in (word.left_key, word.right_key)}
+        entities = await entity_queries.list_stored(
+            session, workspace_id, keys=keys | told, ids=set(places.values()), cards=drafts
+        )
+        return Known(entities, places, words)
+
+    def plan(self, known: Known, drafts: Drafts) -> Plan:
+        """Which names are known, which are new; `texts` of it need vectors. CPU only."""
+        return planning.make(known, drafts)
+
+    async def write(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        space: tuple[int, EmbeddingSpace],
+        plan: Plan,
+        vectors: Mapping[uuid.UUID, StoredVector],
+        cards: Iterable[uuid.UUID] | None = None,
+        also: Sequence[SpaceVectors] = (),
+    ) -> dict[Place, uuid.UUID]:
+        """Write what is new and what has changed; gives the entity of every name in every card. `cards`: those of the
+        plan that are still to be written; without them all. Mentions, relations and roles are the caller's.
+
+        Takes the graph's lock, after the caller's locks on cards. `vectors` by text hash, at least of `plan.texts`;
+        `also` the same of the other spaces that are written. Raises PlanOutdated when a text has none.
+        """
+        wanted = set(plan.drafts if cards is None else cards)
+        drafts = {card: entities for card, entities in plan.drafts.items() if card in wanted}
+        await cone_queries.lock_graph(session, workspace_id)
+        known = await self.look_up(session, workspace_id, space[0], drafts)
+        current = self.plan(known, drafts)
+        for new in current.newcomers:
+            if any(text_hash(new.text) not in made for made in (vectors, *(made for _, made in also))):
+                raise PlanOutdated
+        matched = await self._match(session, workspace_id, space, known, current, vectors)
+        written = [(space[0], vectors), *also]
+        await self._insert(session, workspace_id, current.newcomers, matched, written)
+        await self._update(session, workspace_id, current, written)
+        for merge in matched.merges:
+            await entity_queries.set_merged(session, workspace_id, [merge.one.id, *merge.moved], merge.into)
+        await entity_queries.insert_pairs(session, workspace_id, space[0], matched.pairs)
+        await entity_queries.insert_decisions(session, workspace_id, matched.decisions)
+        return current.given
+
+    # ------------------------------------------------------------------------------------ layer 2
+
+    async def _match(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        space: tuple[int, EmbeddingSpace],
+        known: Known,
+        plan: Plan,
+        vectors: Mapping[uuid.UUID, StoredVector],
+    ) -> Matched:
+        thresholds = self._thresholds or thresholds_for(space[1].key)
+        dense = {new.id: vectors[text_hash(new.text)].dense for new in plan.newcomers}
+        near = near_each_other(list(dense), list(dense.values()), thresholds)
+        if dense:
+            indexed = await index.has_vector_index(session, space[0], TextKind.entity)
+            found = await entity_queries.list_nearest(
+                session, workspace_id, space[0], list(dense.values()), NEIGHBOURS, indexed=indexed
+            )
+            for new_id, neighbours in zip(dense, found, strict=True):
+                near.setdefault(new_id, []).extend(neighbours)
+        docs = await self._sharing_blocks(session, workspace_id, plan.newcomers)
+        floor = min(thresholds.ask, thresholds.ask_across)
+        ids = {other for found in near.values() for other, cosine in found if cosine >= floor} - dense.keys()
+        partners = (
+            await entity_queries.list_stored(session, workspace_id, ids=ids, docs=docs, cards=plan.drafts)
+            if ids or docs
+            else []
+        )
+        groups = await self._groups(session, workspace_id, known, plan, partners)
+        return Matcher(plan, known, partners, near, groups, thresholds).run()
+
+    async def _groups(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        known: Known,
+        plan: Plan,
+        partners: Iterable[StoredEntity],
+    ) -> dict[uuid.UUID, list[Side]]:
+        """Who stands for whom, where it can matter: people have had their say, or two that are there may become one."""
+        if not known.words and all(changed.after.names == changed.before.names for changed in plan.changed):
+            return {}
+        roots = {entity.root for entity in (*known.entities, *partners)}
+        groups = await entity_queries.list_groups(session, workspace_id, roots)
+        keys = {side.key for sides in groups.values() for side in sides} | {new.key for new in plan.newcomers}
+        known.words = await entity_queries.list_words(session, workspace_id, keys)
+        return groups
+
+    async def _sharing_blocks(
+        self, session: AsyncSession, workspace_id: uuid.UUID, newcomers: Sequence[Newcomer]
+    ) -> list[int]:
+        """Numbers of the entities whose names meet a newcomer's in some block."""
+        terms = {_block_term(block) for new in newcomers for block in blocks(new.name, new.kind)}
+        if not terms:
+            return []
+        hits = await lexical.search_lexical(session, workspace_id, sorted(terms), collection=Collection.entity)
+        return [int(doc) for doc in hits.top(MOST_BLOCK_PARTNERS)[0]]
+
+    # ------------------------------------------------------------------------------------ writing
+
+    async def _insert(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        newcomers: Sequence[Newcomer],
+        matched: Matched,
+        written: Sequence[SpaceVectors],
+    ) -> None:
+        counted = {new.id: self._count(new.name, new.kind, new.aliases, new.description) for new in newcomers}
+        rows = [
+            EntityWrite(
+                *(new.id, new.name, new.key, new.kind, new.sense, new.type, new.description),
+                *(counted[new.id].words, counted[new.id].grams),
+                new.names,
+                matched.roots.get(new.id),
+            )
+            for new in newcomers
+        ]
+        docs = await entity_queries.insert_entities(session, workspace_id, rows)
+        await self._index(session, workspace_id, docs, counted)
+        entries = [(new.id, text_hash(new.text)) for new in newcomers]
+        for space_id, vectors in written:
+            await _insert_vectors(session, workspace_id, space_id, entries, vectors)
+
+    async def _update(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        plan: Plan,
+        written: Sequence[SpaceVectors],
+    ) -> None:
+        if not plan.changed:
+            return
+        after = [changed.after for changed in plan.changed]
+        await self.rewrite(session, workspace_id, after)
+        texts = {e.id: text_hash(entity_text(e.name, e.aliases, e.description)) for e in after}
+        # One that somebody else has changed as well keeps its vector until it changes again.
+        for space_id, vectors in written:
+            entries = [(entity_id, key) for entity_id, key in texts.items() if key in vectors]
+            await entity_queries.delete_vectors(
+                session, workspace_id, space_id, [entity_id for entity_id, _ in entries]
+            )
+            await _insert_vectors(session, workspace_id, space_id, entries, vectors)
+
+    async def rewrite(
+        self, session: AsyncSession, workspace_id: uuid.UUID, after: Sequence[StoredEntity], *, edited: bool = False
+    ) -> None:
+        """Write entities as they are given, with their names and postings, without their vectors."""
+        counted = {e.id: self._count(e.name, e.kind, e.aliases, e.description) for e in after}
+        rows = [
+            EntityWrite(
+                *(e.id, e.name, e.key, e.kind, e.sense, e.type, e.description),
+                *(counted[e.id].words, counted[e.id].grams),
+                e.names,
+            )
+            for e in after
+        ]
+        docs = await entity_queries.update_entities(session, workspace_id, rows, edited=edited)
+        await self._index(session, workspace_id, docs, counted)
+
+    async def _index(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        docs: Mapping[uuid.UUID, int],
+        counted: Mapping[uuid.UUID, Counted],
+    ) -> None:
+        if not docs:
+            return
+        rows = [
+            LexicalRow(doc, counted[id_].words, counted[id_].grams, counted[id_].word_terms, counted[id_].gram_terms)
+            for id_, doc in docs.items()
+        ]
+        await lexical.insert_recent(session, workspace_id, rows, Collection.entity)
+
+    def _count(self, name: str, kind: str, aliases: Sequence[str], description: str) -> Counted:
+        """Words of the name, like a title's, of the aliases and the description; the name's blocks stand with them, but
+        count for nothing.
+        """
+        title = self._segmenter.terms(" ".join((name, *aliases)))
+        body = self._segmenter.terms(description) if description else Terms()
+        counted = count_terms(title, body)
+        counted.word_terms.update((_block_term(block), 1) for block in blocks(name, kind))
+        return counted
+
+
+def _block_term(block: str) -> int:
+    # No word has a space in front.
+    return word_hash(" " + block)
+
+
+async def _insert_vectors(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space_id: int,
+    entries: Iterable[tuple[uuid.UUID, uuid.UUID]],
+    vectors: Mapping[uuid.UUID, StoredVector],
+) -> None:
+    rows = [VectorEntry(owner, TextRole.own, key, vectors[key].dense) for owner, key in entries]
+    await insert_vectors(session, workspace_id, space_id, EntityVector, rows)
