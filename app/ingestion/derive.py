@@ -20,7 +20,6 @@ from app.graph.rows import (
     EpisodeRow,
     FacetRow,
     MentionRow,
-    Owner,
     Period,
     PointRow,
     RelationRow,
@@ -28,7 +27,15 @@ from app.graph.rows import (
     TextRow,
     Words,
 )
-from app.graph.vector_tables import TextRole
+from app.graph.vector_tables import (
+    EpisodeVector,
+    FacetVector,
+    PointVector,
+    RelationVector,
+    RoleVector,
+    TextRole,
+)
+from app.graph.vectors import VectorTable
 from app.index.collections import Collection
 from app.index.rows import ChunkRow, text_hash
 from app.ingestion import texts
@@ -124,7 +131,7 @@ class _Derivation:
             lexical=Words(0, 0),
         )
         self.out.cone.episodes.append(row)
-        self._embed(Owner.episode, row.id, TextRole.own, texts.episode_text(draft.title, draft.summary))
+        self._embed(EpisodeVector, row.id, TextRole.own, texts.episode_text(draft.title, draft.summary))
         facets: list[FacetRow] = []
         told: list[Terms] = []
         for ordinal, facet in enumerate(draft.facets):
@@ -139,7 +146,7 @@ class _Derivation:
                 within = facets[role.facet] if role.facet is not None and role.facet < len(facets) else None
                 made_role = RoleRow(new_id(), row, within, role.entity, text, Words(0, 0))
                 self.out.cone.roles.append(made_role)
-                self._embed(Owner.role, made_role.id, TextRole.own, text)
+                self._embed(RoleVector, made_role.id, TextRole.own, text)
                 self._count(Collection.role, made_role.lexical, _EMPTY, self.segmenter.terms(text))
 
     def _facet(self, episode: EpisodeRow, ordinal: int, draft: FacetDraft, dates: Terms) -> tuple[FacetRow, Terms]:
@@ -157,10 +164,10 @@ class _Derivation:
             lexical=Words(0, 0),
         )
         self.out.cone.facets.append(row)
-        self._embed(Owner.facet, row.id, TextRole.own, texts.facet_title_text(draft.title))
+        self._embed(FacetVector, row.id, TextRole.own, texts.facet_title_text(draft.title))
         if draft.description.strip():
-            self._embed(Owner.facet, row.id, TextRole.description, texts.facet_description_text(draft.description))
-            self._embed(Owner.facet, row.id, TextRole.edge, texts.facet_edge_text(draft.title, draft.description))
+            self._embed(FacetVector, row.id, TextRole.description, texts.facet_description_text(draft.description))
+            self._embed(FacetVector, row.id, TextRole.edge, texts.facet_edge_text(draft.title, draft.description))
         points = [self._point(row, number, point, dates) for number, point in enumerate(draft.points)]
         whole = (
             self.source.content[draft.start : draft.end] if draft.start is not None and draft.end is not None else None
@@ -193,8 +200,8 @@ class _Derivation:
             lexical=Words(0, 0),
         )
         self.out.cone.points.append(row)
-        self._embed(Owner.point, row.id, TextRole.own, texts.point_text(draft.text))
-        self._embed(Owner.point, row.id, TextRole.edge, texts.point_edge_text(facet.title, draft.text))
+        self._embed(PointVector, row.id, TextRole.own, texts.point_text(draft.text))
+        self._embed(PointVector, row.id, TextRole.edge, texts.point_edge_text(facet.title, draft.text))
         terms = self.segmenter.terms(draft.text)
         self._count(Collection.point, row.lexical, _EMPTY, _joined([terms, dates]))
         return terms
@@ -224,7 +231,7 @@ class _Derivation:
                 lexical=Words(0, 0),
             )
             self.out.cone.relations.append(row)
-            self._embed(Owner.relation, row.id, TextRole.own, texts.relation_text(draft.text))
+            self._embed(RelationVector, row.id, TextRole.own, texts.relation_text(draft.text))
             self._count(Collection.relation, row.lexical, _EMPTY, self.segmenter.terms(draft.text))
 
     def _mentions(self) -> None:
@@ -254,10 +261,10 @@ class _Derivation:
             return None
         return self.chunks[max(bisect.bisect_right(self.starts, start) - 1, 0)]
 
-    def _embed(self, owner: Owner, owner_id: uuid.UUID, role: TextRole, text: str) -> None:
+    def _embed(self, table: VectorTable, owner_id: uuid.UUID, role: TextRole, text: str) -> None:
         key = text_hash(text)
         self.out.embed[key] = text
-        self.out.cone.texts.append(TextRow(owner, owner_id, role, key))
+        self.out.cone.texts.append(TextRow(table, owner_id, role, key))
 
     def _count(self, collection: Collection, words: Words, title: Terms, body: Terms) -> None:
         counted = count_terms(title, body)
