@@ -21,6 +21,7 @@ _FROM = re.compile(r"(?:\bfrom (?:about |around |the )?|从|自|由)$", re.A)
 _BETWEEN_BEFORE = re.compile(r"(?:\bbetween (?:the )?|在|介于)$", re.A)
 _BETWEEN_BEHIND = re.compile(r"之?间")
 _BESIDE = re.compile(r"[,，]?\s?[(（]?")
+_APART = re.compile(r"[,，]\s")
 _NOW = re.compile(
     r"(?:\s?(?:to|until|till|through|-|–|—)\s?(?:the )?(?:present|now|today|date)\b"
     r"|\s?(?:至今|到现在|到今天|至现在|直到现在|到目前))",
@@ -38,7 +39,7 @@ _BEHIND_PART = re.compile(
     r"|前(?![后面夕来往端台提景言列几所两往辈])(?=[^\u4e00-\u9fff]|交|完|提|必|要|上|给|把|做|搞|还|就|都|没|的))"
     r"|(?P<after>之后|以后))"
 )
-_BEHIND_YEAR = re.compile(r"(?P<before>前(?![后夕面]))|(?P<after>后(?![期续来]))", re.A)
+_BEHIND_YEAR = re.compile(r"(?P<word>(?P<before>前(?![后夕面]))|(?P<after>后(?![期续来])))")
 _AROUND_BEHIND = re.compile(r"\s?(?:前后|左右|上下|为止|同期)")
 _CLOCK_BEHIND = re.compile(
     r"(?:的?(?:凌晨|清晨|一早|早上|早晨|大早|上午|中午|午后|下午|傍晚|晚上|夜里|深夜|半夜|晚间?|夜间?|早(?!就|已|在))"
@@ -120,8 +121,17 @@ def _beside(parts: list[Part], low: str) -> list[Part]:
             if last.weekday is not None and part.weekday is None and part.kind in ("day", "interval"):
                 part.start = last.start
                 kept.pop()
+        if last and part.yearly and last.kind == "year" and last.dated and _APART.fullmatch(low[last.end : part.start]):
+            # The year of a reference, in front of its day: (2003, September 8).
+            part.days, part.yearly, part.start = part.yearly(_year(last)), None, last.start
+            kept.pop()
         kept.append(part)
     return kept
+
+
+def _year(part: Part) -> int:
+    assert part.days
+    return part.days[0].year
 
 
 def _interval(a: Part, b: Part, low: str, day: date, floor: int, *, asking: bool) -> Resolved | None:
