@@ -392,7 +392,7 @@ async def test_an_index_is_built_where_there_are_many_vectors(world: World, data
         await (await raw(session)).execute("DELETE FROM point_vectors")
         assert await sizes.large(session, world.id, world.space) == many
         assert await sizes.large(session, world.id, world.space) == many - {TextKind.point, TextKind.point_edge}
-        patient = Sizes(RetrievalSettings(exact_scan_windows=10))
+        patient = Sizes(RetrievalSettings(exact_scan_windows=12))
         assert await patient.large(session, world.id, world.space) == frozenset()
     # The tables describe no such index, and the schema is in order all the same.
     await asyncio.to_thread(command.check, migrate.config(database_dsn))
@@ -409,6 +409,8 @@ def test_kinds_of_text_are_those_that_the_tables_hold() -> None:
         TextKind.facet_edge: "edge",
         TextKind.point_edge: "edge",
     }
+    assert [kind.share(30_000) for kind in TextKind] == [30_000, *[5_000] * 9]
+    assert {kind.share(0) for kind in TextKind} == {0}
     names = [kind.index_name(7) for kind in TextKind]
     assert len(set(names)) == len(names)
     assert names[:4] == [

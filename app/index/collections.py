@@ -62,3 +62,9 @@ class TextKind(Enum):
         """Of the HNSW index over these texts in one embedding space."""
         role = "" if self.vector_role is None else f"_{self.vector_role}"
         return f"ix_{self.vectors}_hnsw_{int(space_id)}{role}"
+
+    def share(self, windows: int) -> int:
+        """How many of these texts may be compared one by one where so many windows may: a question that is compared
+        with the texts of the graph is so with nine kinds of them at once.
+        """
+        return windows if self is TextKind.chunk else -(-windows // 6)

@@ -17,7 +17,7 @@ log = get(__name__)
 async def build_if_needed(database: Database, space: EmbeddingSpace, threshold: int) -> bool:
     """Give the current space, if it is this one, its indexes; says whether any was built.
 
-    One for each kind of text of which there are more than `threshold` vectors, one after the other.
+    One for each kind of text of which there are more than its share of `threshold` vectors, one after the other.
     """
     async with database.read() as session:
         current = await queries.find_current_space(session)
@@ -55,7 +55,7 @@ async def _list_lacking(session: AsyncSession, space_id: int, threshold: int) ->
         kind
         for kind in TextKind
         if not await queries.has_vector_index(session, space_id, kind)
-        and await queries.count_vectors(session, space_id, kind, threshold + 1) > threshold
+        and await queries.count_vectors(session, space_id, kind, kind.share(threshold) + 1) > kind.share(threshold)
     ]
 
 

@@ -34,6 +34,8 @@ Anchors = list[tuple[uuid.UUID, float]]
 
 # So many vectors are compared one by one in the time of one step through a vector index; see `level1_search`.
 _SCANS_PER_STEP = 27
+# And so many rows a walk is about to find.
+_ROWS = 64
 _LARGE_SECONDS, _SMALL_SECONDS = 300.0, 20.0
 _KINDS = tuple(TextKind)
 
@@ -46,7 +48,7 @@ async def nearest(
     vector: npt.NDArray[np.float32],
     limit: int,
     approximate: Collection[TextKind] = (),
-    ef_search: int = 100,
+    ef_search: int = 64,
 ) -> Anchors:
     """The nearest texts of one kind, as `nearest_many` finds them."""
     return (await nearest_many(session, workspace_id, space, [kind], vector, limit, approximate, ef_search))[kind]
@@ -60,7 +62,7 @@ async def nearest_many(
     vector: npt.NDArray[np.float32],
     limit: int,
     approximate: Collection[TextKind] = (),
-    ef_search: int = 100,
+    ef_search: int = 64,
 ) -> dict[TextKind, Anchors]:
     """Of each kind up to `limit` owners whose text is nearest. An entity that was merged counts as the surviving one.
 
@@ -70,8 +72,8 @@ async def nearest_many(
     found: dict[TextKind, Anchors] = {kind: [] for kind in wanted}
     if not wanted:
         return found
-    rows = 4 * limit if TextKind.chunk in approximate and TextKind.chunk in wanted else limit
-    settings = {"ef_search": str(min(max(ef_search, rows * 5 // 4), 1000))}
+    # Of windows four times as many are read; a second walk for them costs less than a longer one for all the others.
+    settings = {"ef_search": str(min(max(ef_search, limit * 5 // 4), 1000))}
     await session.execute(text(load(PACKAGE, "pool_settings")), settings)
     legs = tuple((kind, kind in approximate) for kind in wanted)
     statement = _nearest_statement(space.id, space.dimension, legs)
@@ -143,11 +145,11 @@ class Sizes:
         names = {kind.index_name(space.id): kind for kind in _KINDS}
         limits: dict[TextKind, int] = {}
         for row in await connection.fetch(load(PACKAGE, "vector_indexes"), list(names)):
-            limit = self._settings.exact_scan_windows
+            kind = names[row["name"]]
+            limit = kind.share(self._settings.exact_scan_windows)
             if limit:
-                steps = 2 * self._settings.search_each * row["entries"]
-                limit = max(limit, math.isqrt(_SCANS_PER_STEP * steps))
-            limits[names[row["name"]]] = limit
+                limit = max(limit, math.isqrt(_SCANS_PER_STEP * _ROWS * row["entries"]))
+            limits[kind] = limit
         if not limits:
             return frozenset()
         counted = await connection.fetch(
