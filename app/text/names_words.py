@@ -155,6 +155,13 @@ GIVEN_NAMES: Final = _words("""
     takeshi haruki satoshi vladimir dmitri sergei nikolai mikhail boris olga ingrid lars sven bjorn astrid giulia
     luca marco paolo francesca pablo diego alejandro sofía josé jürgen hans fritz otto klaus günther heinrich ludwig""")
 
+# Given names that are common words as well.
+_ALSO_WORDS: Final = _words("""
+    amber bill crystal daisy dale dean don earl frank gene grace grant guy hazel heather holly ivy jasmine jean joy
+    june kit mark mason may olive pat peg penny ray rich rob robin rose ruby sandy sue viola violet will april
+    august summer hope faith chase iris dick drew christian""")
+CLEAR_GIVEN: Final = GIVEN_NAMES - _ALSO_WORDS
+
 _PLACES = """
     afghanistan albania algeria andorra angola argentina armenia australia austria azerbaijan bahamas bahrain
     bangladesh barbados belarus belgium belize bolivia botswana brazil britain bulgaria cambodia cameroon canada chad
@@ -333,6 +340,8 @@ _NOUNS: Final = (
 
 def is_ordinary(word: str) -> bool:
     """Whether the lower-case `word` is a common English word or a regular form of one."""
+    if word in CLEAR_GIVEN:
+        return False
     if word in BASE or word in FUNCTION or word in _NOUNS:
         return True
     for ending, repairs in _ENDINGS:

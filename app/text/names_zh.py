@@ -6,20 +6,26 @@ on blanked text (`names_marks`); knows no Markdown.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import Final
 
 from app.text.names_en import NameType, Spot
 from app.text.names_words import COMMON_LATIN, is_ordinary
 from app.text.names_zh_words import (
+    AFTER_PLACES,
+    BEFORE_PLACES,
     CLEAR_SURNAMES,
     COMPOUND_SURNAMES,
     CONCEPT_ENDINGS,
     EVENT_ENDINGS,
     FAIR_SURNAMES,
+    FAMOUS_ORGANIZATIONS,
+    FAMOUS_PRODUCTS,
     GENERIC,
+    GIVEN_CHARACTERS,
     GRAMMAR,
     LAW_ENDINGS,
     NOT_PERSONS,
@@ -42,9 +48,12 @@ Word = tuple[str, str, int, int]
 """(word, part of speech, start, end)."""
 
 _WORK = re.compile(r"《([^《》\n]{1,60})》")
-_DOTTED = re.compile(f"([{HAN}]{{1,8}})((?:[·•・‧][A-Z]\\.?)*(?:[·•・‧][{HAN}]{{1,12}})+)")
+_DOT = re.compile("[·•・‧]")
+_DOTTED = re.compile(f"[{HAN}]{{1,12}}(?:[·•・‧](?:[{HAN}]{{1,12}}|[A-Z]\\.?))+")
+_PART = re.compile(f"[{HAN}]+|[A-Z]")
 _LATIN = re.compile(r"(?<![A-Za-z0-9_./@:-])[a-z][a-z0-9]{2,20}(?![A-Za-z0-9_./@:-])")
 _MAX_NAME: Final = 20
+_MAX_PART: Final = 7
 _NOUNISH = ("n", "j", "vn", "b", "x", "an", "nz")
 _PROPER = frozenset(("nr", "ns", "nt", "nz", "nrt", "nrfg", "j", ""))
 
@@ -64,12 +73,8 @@ def find_han(text: str, runs: list[list[Word]], known: Set[str] = frozenset()) -
         # What stands inside a title is part of it.
         if not text[start:end].isspace():
             add(start, end, "work")
-    for match in _DOTTED.finditer(text):
-        left = _transliterated(match.group(1)[::-1])
-        right = match.end(2) - len(match.group(2).rpartition(match.group(2)[0])[2])
-        tail = _transliterated(text[right : match.end(2)])
-        if left and tail:
-            add(match.end(1) - left, right + tail, "person")
+    for start, end in _foreign(text, runs):
+        add(start, end, "person")
     found = _Words(runs, known)
     for start, end, kind in found.names():
         add(start, end, kind)
@@ -81,6 +86,35 @@ def find_han(text: str, runs: list[list[Word]], known: Set[str] = frozenset()) -
             add(start, end, "product")
     spots.sort(key=lambda spot: spot.start)
     return spots
+
+
+def _foreign(text: str, runs: list[list[Word]]) -> Iterator[tuple[int, int]]:
+    """Foreign names in full: 史蒂芬·平克, 弗朗西斯·S·蒙哥马利. Where they begin and end the dots do not say."""
+    if not _DOT.search(text):
+        return
+    begins = {word[3]: word[2] for run in runs for word in run}
+    ends = {word[2]: word[3] for run in runs for word in run}
+    for match in _DOTTED.finditer(text):
+        start = -1
+        parts = [m.span() for m in _PART.finditer(text, *match.span())]
+        for (left, stop), (right, limit) in itertools.pairwise(parts):
+            if start < 0:
+                size = _transliterated(text[left:stop][::-1])
+                if size < 2:
+                    size = max(size, stop - max(left, begins.get(stop, stop)))
+                start = stop - min(size, _MAX_PART)
+            if limit == match.end() or not _all_foreign(text[right:limit]):
+                size = _transliterated(text[right:limit])
+                if size < 2:
+                    size = max(size, min(ends.get(right, right), limit) - right)
+                end = right + min(size, _MAX_PART)
+                if start < stop and end > right and not text[right:end].isascii():
+                    yield start, end
+                start = -1
+
+
+def _all_foreign(part: str) -> bool:
+    return part.isascii() or _transliterated(part) == len(part)
 
 
 def _transliterated(text: str) -> int:
@@ -107,7 +141,7 @@ class _Words:
     def __init__(self, runs: list[list[Word]], known: Set[str]) -> None:
         self.runs = runs
         self.known = known
-        self.unknown = Counter(word for run in runs for word, tag, _, _ in run if not tag and len(word) > 1)
+        self.counts = Counter(word for run in runs for word, _, _, _ in run if len(word) > 1)
 
     def names(self) -> list[tuple[int, int, NameType]]:
         found: list[tuple[int, int, NameType]] = []
@@ -131,10 +165,14 @@ class _Words:
             return 1, _known_type(word, tag)
         if word in PLACES:
             return 1, "place"
+        if word in FAMOUS_ORGANIZATIONS:
+            return 1, "organization"
+        if word in FAMOUS_PRODUCTS:
+            return 1, "product"
         if word in GENERIC:
             return 0, "other"
         if tag in ("nr", "nrt", "nrfg") or not tag:
-            if tag and len(word) > 2 and all(c in TRANSLITERATION for c in word):
+            if self._is_foreign(word, tag):
                 # The dictionary tells foreign people from foreign places badly.
                 place = word.endswith(("斯坦", "尼亚", "维亚", "利亚", "比亚", "兰卡"))
                 return 1, "place" if place else "person" if self._cued(run, i, i) else "other"
@@ -144,6 +182,8 @@ class _Words:
         if tag == "ns" and len(word) > 2 and word not in NOT_PLACES:
             known_ending = word[-1] in PLACE_ENDINGS or all(c in TRANSLITERATION for c in word)
             return (1, "place") if known_ending or word[-1] not in NOT_PLACE_ENDINGS else (0, "other")
+        if tag == "ns" and len(word) == 2 and word not in NOT_PLACES and self._beside_place(run, i):
+            return 1, "place"
         if tag == "nt" and len(word) > 3:
             return 1, "organization"
         if tag == "nz" and len(word) > 2 and word[-1] not in "性化型式人语族线等次学品":
@@ -153,6 +193,18 @@ class _Words:
             if length:
                 return length, "person"
         return 0, "other"
+
+    def _is_foreign(self, word: str, tag: str) -> bool:
+        if _transliterated(word) < len(word):
+            return False
+        if tag in ("nrt", "nr"):
+            return len(word) > 2 or (tag == "nrt" and word not in NOT_PERSONS and self.counts[word] > 1)
+        return not tag and len(word) > 2 and self.counts[word] > 1 and not any(c in GRAMMAR for c in word)
+
+    def _beside_place(self, run: list[Word], i: int) -> bool:
+        before = run[i - 1][0] if i else ""
+        after = run[i + 1][0] if i + 1 < len(run) else ""
+        return before in BEFORE_PLACES or after in AFTER_PLACES
 
     def _person(self, run: list[Word], i: int) -> int:
         word, tag, _, _ = run[i]
@@ -165,11 +217,14 @@ class _Words:
         if self._cued(run, i, i):
             return 1
         if tag:
-            fair = size == 3 and word[0] in FAIR_SURNAMES and _given(word[1:])
+            usual = all(c in GIVEN_CHARACTERS for c in word[1:])
+            fair = size == 3 and (usual or (word[0] in FAIR_SURNAMES and _given(word[1:])))
             return 1 if compound or fair or word[0] in CLEAR_SURNAMES else 0
         # Words that only the statistics of characters made: believed when repeated.
-        clear = word[0] in CLEAR_SURNAMES and _given(word[1:])
-        return 1 if clear and self.unknown[word] > 1 else 0
+        if word[0] not in CLEAR_SURNAMES and word[0] not in FAIR_SURNAMES:
+            return 0
+        usual = size == 3 and all(c in GIVEN_CHARACTERS for c in word[1:])
+        return 1 if usual or (self.counts[word] > 1 and _given(word[1:])) else 0
 
     def _apart(self, run: list[Word], i: int) -> int:
         """A surname, and the given name as another word: needs a title or a verb of speech beside it."""
