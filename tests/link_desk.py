@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -172,6 +172,6 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(database: Database) -> AsyncIterator[Desk]:
+async def desk(database: Database) -> Desk:
     """No text is near another: what is merged, names have merged."""
-    yield await Desk(database, Scattered()).open()
+    return await Desk(database, Scattered()).open()

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pgvector import HalfVector
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core.ids import new_id
 from app.db.session import raw
 from app.graph.tables import Entity, EntityPlace
+from app.graph.vector_tables import EntityVector
 from app.providers.ports import Vector
 
 
@@ -214,7 +215,8 @@ async def list_words(session: AsyncSession, workspace_id: uuid.UUID, keys: Itera
             SELECT least((d.left_key, d.left_kind)::text, (d.right_key, d.right_kind)::text)
                    || greatest((d.left_key, d.left_kind)::text, (d.right_key, d.right_kind)::text) AS pair
         ) AS p
-        WHERE d.decided_by = 'user' AND d.outcome <> 'split'
+        WHERE d.decided_by = 'user'
+          AND (d.outcome IN ('merged', 'apart', 'unmerged') OR (d.outcome = 'split' AND d.left_key <> d.right_key))
         ORDER BY pair, d.created_at DESC, d.id DESC
         """,
         workspace_id,
@@ -409,6 +411,13 @@ async def delete_vectors(session: AsyncSession, workspace_id: uuid.UUID, space_i
         workspace_id,
         space_id,
         ids,
+    )
+
+
+async def delete_all_vectors(session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> None:
+    """In every space: these entities are described by another text now."""
+    await session.execute(
+        delete(EntityVector).where(EntityVector.workspace_id == workspace_id, EntityVector.owner_id.in_(ids))
     )
 
 

@@ -205,6 +205,16 @@ class Linker:
             )
             await _insert_vectors(session, workspace_id, space_id, entries, vectors)
 
+    async def create(self, session: AsyncSession, workspace_id: uuid.UUID, entity: StoredEntity) -> None:
+        """Write one new entity, without its vector."""
+        counted = self._count(entity.name, entity.kind, entity.aliases, entity.description)
+        row = EntityWrite(
+            *(entity.id, entity.name, entity.key, entity.kind, entity.sense, entity.type, entity.description),
+            *(counted.words, counted.grams, entity.names),
+        )
+        docs = await entity_queries.insert_entities(session, workspace_id, [row])
+        await self._index(session, workspace_id, docs, {entity.id: counted})
+
     async def rewrite(
         self, session: AsyncSession, workspace_id: uuid.UUID, after: Sequence[StoredEntity], *, edited: bool = False
     ) -> None:

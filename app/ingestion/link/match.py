@@ -8,7 +8,8 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -195,23 +196,28 @@ class Matcher:
         gone, root = one.root, into.root
         if gone == root:
             return
-        moved = [side.id for side in self.groups.get(gone, ()) if side.id != gone]
+        sides = self.groups.pop(gone, [one.side])
+        goes = next((side for side in sides if side.id == gone), one.side)
+        moved = [side.id for side in sides if side.id != gone]
         new = {newcomer.id for newcomer in self.plan.newcomers}
-        for side in self.groups.pop(gone, [one.side]):
+        for side in sides:
             self.groups[root].append(side)
             if side.id in self.members:
                 self.members[side.id].root = root
             if side.id in new:
                 self.out.roots[side.id] = root
         if gone not in new or any(side not in new for side in moved):
-            self.out.merges.append(Merge(one.side, root, moved))
-        self._log(one, into, verdict, {"moved": [str(side) for side in moved]} if moved else {})
+            self.out.merges.append(Merge(goes, root, moved))
+        more: dict[str, Any] = {"moved": [str(side) for side in moved]} if moved else {}
+        if goes.id != one.side.id:
+            more["name"] = one.side.name
+        self._log(replace(one, side=goes), into, verdict, more)
 
     def _ask(self, one: Member, other: Member, verdict: Verdict) -> None:
         self.out.pairs.append(PairWrite(one.side.id, other.side.id, verdict.reason, verdict.score))
         self._log(one, other, Verdict(Outcome.ask, verdict.layer, verdict.reason, verdict.score))
 
-    def _log(self, one: Member, other: Member, verdict: Verdict, more: Mapping[str, object] | None = None) -> None:
+    def _log(self, one: Member, other: Member, verdict: Verdict, more: Mapping[str, Any] | None = None) -> None:
         detail = {"reason": verdict.reason, **(more or {})}
         score = verdict.score or None
         self.out.decisions.append(

@@ -1,0 +1,168 @@
+"""The follow-up of linking: vectors for what people have changed, and layer 3 over pairs that wait. The story.
+
+A job, because neither an embedder nor a model is waited for in a transaction. Between reading and writing people may
+have decided, or cards gone: everything is looked at again under the graph's lock.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.core.log import get
+from app.db.session import Database
+from app.graph import cone_queries, entity_queries, revision_queries
+from app.graph.entity_queries import StoredEntity
+from app.graph.vector_tables import EntityVector, TextRole
+from app.graph.vectors import VectorEntry, insert_vectors
+from app.index import queries as index
+from app.index.rows import text_hash
+from app.ingestion.link import revise
+from app.ingestion.link.judge import PAIRS_PER_CALL, Judge, Ruling, Sheet
+from app.ingestion.link.plan import Known
+from app.ingestion.texts import entity_text
+from app.providers.ports import Embedder
+
+log = get(__name__)
+
+_BATCH: Final = 128
+_SENTENCES: Final = 3
+_SENTENCE_CHARACTERS: Final = 240
+
+
+@dataclass(slots=True)
+class Resolved:
+    embedded: int = 0
+    merged: int = 0
+    apart: int = 0
+    unsure: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    pair_id: uuid.UUID
+    left: StoredEntity
+    right: StoredEntity
+    layer: str
+
+
+class Resolver:
+    """Without a `judge` (offline) pairs keep waiting for a person."""
+
+    def __init__(self, database: Database, embedder: Embedder, judge: Judge | None = None) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._judge = judge
+
+    async def run(self, workspace_id: uuid.UUID) -> Resolved:
+        """The handler of the job. Idempotent. Raises ProviderError."""
+        done = Resolved()
+        done.embedded = await self.embed_missing(workspace_id)
+        if self._judge is not None:
+            await self.resolve_pairs(workspace_id, self._judge, done)
+        return done
+
+    async def embed_missing(self, workspace_id: uuid.UUID) -> int:
+        """Vectors for entities that have none; gives how many."""
+        total = 0
+        while True:
+            async with self._database.unit() as session:
+                space_id = await index.ensure_space(session, self._embedder.space)
+                ids = await revision_queries.list_without_vector(session, workspace_id, space_id, _BATCH)
+                entities = await entity_queries.list_stored(session, workspace_id, ids=ids) if ids else []
+            if not entities:
+                return total
+            texts = {e.id: entity_text(e.name, e.aliases, e.description) for e in entities}
+            dense = (await self._embedder.passages(list(texts.values()))).dense
+            async with self._database.unit() as session:
+                await cone_queries.lock_graph(session, workspace_id)
+                still = set(await revision_queries.list_without_vector(session, workspace_id, space_id, 100 * _BATCH))
+                entries = [
+                    VectorEntry(entity_id, TextRole.own, text_hash(text), vector)
+                    for (entity_id, text), vector in zip(texts.items(), dense, strict=True)
+                    if entity_id in still
+                ]
+                await insert_vectors(session, workspace_id, space_id, EntityVector, entries)
+            total += len(entries)
+            if not entries:
+                return total
+
+    async def resolve_pairs(self, workspace_id: uuid.UUID, judge: Judge, done: Resolved) -> None:
+        """Ask about every pair that waits and that no model was asked about."""
+        while True:
+            async with self._database.read() as session:
+                waiting, questions = await self._questions(session, workspace_id)
+            if not waiting:
+                return
+            rulings = await judge.judge(questions)
+            async with self._database.unit() as session:
+                await self._write(session, workspace_id, waiting, rulings, done)
+
+    async def _questions(
+        self, session: AsyncSession, workspace_id: uuid.UUID
+    ) -> tuple[list[_Waiting], list[tuple[Sheet, Sheet]]]:
+        pairs = await revision_queries.list_undecided(session, workspace_id, PAIRS_PER_CALL)
+        ids = list({entity_id for pair in pairs for entity_id in (pair.left_id, pair.right_id)})
+        if not ids:
+            return [], []
+        entities = {e.id: e for e in await entity_queries.list_stored(session, workspace_id, ids=ids)}
+        said = await revision_queries.list_sentences(session, workspace_id, ids, _SENTENCES, _SENTENCE_CHARACTERS)
+        waiting = [_Waiting(p.id, entities[p.left_id], entities[p.right_id], p.layer) for p in pairs]
+        return waiting, [(_sheet(one.left, said), _sheet(one.right, said)) for one in waiting]
+
+    async def _write(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        waiting: Sequence[_Waiting],
+        rulings: Sequence[Ruling],
+        done: Resolved,
+    ) -> None:
+        await cone_queries.lock_graph(session, workspace_id)
+        unsure: list[uuid.UUID] = []
+        for one, ruling in zip(waiting, rulings, strict=True):
+            pair = await revision_queries.find_pair(session, workspace_id, one.pair_id)
+            if pair is None or pair.state != "waiting":
+                continue
+            answer = ruling.answer
+            if answer == "same" and await self._set_apart(session, workspace_id, pair.left_id, pair.right_id):
+                answer = "different"
+            if answer == "unsure":
+                unsure.append(pair.id)
+                done.unsure += 1
+                continue
+            decision: revise.PairDecision = "merge" if answer == "same" else "apart"
+            await revise.answer_pair(
+                session,
+                workspace_id,
+                pair.left_id,
+                pair.right_id,
+                decision,
+                by="llm",
+                layer="llm",
+                detail={"reason": ruling.reason, "proposed_by": one.layer},
+            )
+            done.merged += decision == "merge"
+            done.apart += decision == "apart"
+        if unsure:
+            await revision_queries.mark_unsure(session, workspace_id, unsure)
+        log.info("pairs_judged", pairs=len(waiting), merged=done.merged, apart=done.apart, unsure=done.unsure)
+
+    async def _set_apart(
+        self, session: AsyncSession, workspace_id: uuid.UUID, left: uuid.UUID, right: uuid.UUID
+    ) -> bool:
+        """Whether a person has said of any two of these groups that they are not one."""
+        entities = await entity_queries.list_stored(session, workspace_id, ids=[left, right])
+        groups = await entity_queries.list_groups(session, workspace_id, [entity.root for entity in entities])
+        keys = {side.key for sides in groups.values() for side in sides}
+        known = Known(words=await entity_queries.list_words(session, workspace_id, keys))
+        ours, theirs = (groups.get(entity.root, []) for entity in entities)
+        return any(known.said((a.key, a.kind), (b.key, b.kind)) == "apart" for a in ours for b in theirs)
+
+
+def _sheet(entity: StoredEntity, said: dict[uuid.UUID, list[str]]) -> Sheet:
+    return Sheet(entity.name, entity.type, entity.aliases, entity.description, said.get(entity.id, ()))
