@@ -68,7 +68,7 @@ class Scattered:
 
 
 class Library:
-    """`add`, `learn`, `search`; `knobs` are settings."""
+    """`add`, `learn`, `search`; `knobs` are settings. Chunks alone, unless `extractor` says otherwise."""
 
     def __init__(
         self, database: Database, embedder: Embedder, segmenter: Segmenter, slug: str = "library", **knobs: Any
@@ -76,7 +76,7 @@ class Library:
         self.database = database
         self.embedder = embedder
         self.segmenter = segmenter
-        self.settings = Settings(**knobs)
+        self.settings = Settings(**{"extractor": "off", **knobs})
         self.intake = Intake(queued=False)
         self.pipeline = Pipeline(database, Spaces(embedder), segmenter, self.settings)
         self.retriever = Retriever(database, Spaces(embedder), segmenter, self.settings)

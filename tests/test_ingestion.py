@@ -14,8 +14,10 @@ import pytest
 
 from app.cards.drafts import NewCard
 from app.db.session import Database
+from app.index import queries as index
 from app.index.lexical import lexical_stats
 from app.index.rows import text_hash
+from app.index.spaces import Spaces
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.prepare import prepare
 from app.ingestion.windows import windows
@@ -223,7 +225,7 @@ async def test_one_unreadable_card_fails_alone(plain: Library, monkeypatch: pyte
             raise RecursionError
         return cut(card_id, version, title, *rest)
 
-    monkeypatch.setattr("app.ingestion.pipeline.prepare", prepared)
+    monkeypatch.setattr("app.ingestion.learn.prepare", prepared)
     cards = await plain.add_many([NewCard("Good", "One."), NewCard("Bad", "Two."), NewCard("Better", "Three.")])
     outcome = await plain.learn()
     assert (outcome.ready, outcome.failed) == (2, {cards[1]: "unreadable_content"})
@@ -344,7 +346,9 @@ async def test_vectors_of_another_space_are_not_taken_for_known(database: Databa
     await first.add("Note", "The same words.")
     await first.learn()
     wider = Scattered(24)
-    pipeline = Pipeline(database, wider, segmenter, first.settings)
+    async with database.unit() as session:
+        await index.set_current_space(session, await index.ensure_space(session, wider.space))
+    pipeline = Pipeline(database, Spaces(wider), segmenter, first.settings)
     await first.add("Again", "The same words.")
     await first.execute("UPDATE cards SET title = 'Note' WHERE workspace_id = :w")
     await pipeline.ingest(first.id, await first.tasks())

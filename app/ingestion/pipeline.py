@@ -244,9 +244,12 @@ class Pipeline:
             wanted[key] = text
             owners.setdefault(key, learned[0].card_id)
         unknown = [key for key in wanted if key not in vectors]
+        # A window's vector has words' weights in some spaces, a text's of the graph never has.
+        graph_only = wanted.keys() - {key for card in learned for key in card.rows.texts}
         outcome.texts += len(unknown)
         async with self._database.read() as session:
-            vectors.update(await index.list_known_vectors(session, workspace_id, target.id, unknown))
+            known = await index.list_known_vectors(session, workspace_id, target.id, unknown, graph_only)
+            vectors.update(known)
         missing = [key for key in unknown if key not in vectors]
         batches = list(_batches(missing, self._settings.embed_batch))
         for number, batch in enumerate(batches):
