@@ -12,6 +12,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from app.text.names_verbs import is_verb
 from app.text.names_words import (
     ABBREVIATED,
     AFTER_I,
@@ -532,7 +533,7 @@ def find_compounds(text: str, known: Set[str] = frozenset()) -> dict[str, list[t
                     continue
                 phrase = " ".join(word for _, _, word in run[i : i + size])
                 places[phrase].append((run[i][0], run[i + size - 1][1]))
-                if i == 0 and before in BEFORE_NOUNS and i + size == len(run):
+                if i == 0 and before in BEFORE_NOUNS and (size == len(run) or is_verb(run[size][2])):
                     opened[phrase] += 1
 
     for match in _TOKEN.finditer(text):

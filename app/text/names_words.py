@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from app.text.names_ordinary import BASE
@@ -122,32 +123,32 @@ DEMONYMS: Final = _words("""
     new-zealander sicilian bavarian prussian saxon californian texan""")
 
 GIVEN_NAMES: Final = _words("""
-    aaron abigail adam adrian agnes aiden alan albert alex alexander alexandra alexis alfred alice alison allen
-    amanda amber amelia amy ana andre andrea andreas andrew andy angela angelina anita ann anna anne annie anthony
-    antonio ariana arthur ashley audrey austin ava barbara barry beatrice becky ben benjamin bernard bertha bertrand
-    beth betty beverly bill billy bob bobby bonnie brad bradley brandon brenda brian bruce bryan caitlin calvin
-    cameron carl carla carlos carmen carol caroline carolyn catherine cathy charles charlie charlotte cheryl chloe
-    chris christian christina christine christopher cindy claire clara claude cody colin connie craig crystal
-    cynthia daisy dale dan daniel danny darren dave david dean deborah debra denise dennis derek diana diane dick
-    dino dominic don donald donna doris dorothy doug douglas dylan earl eddie edgar edith edward edwin eileen elaine
-    eleanor elena eli elijah elizabeth ella ellen elliot emily emma eric erica erin ernest esther ethan eugene eva
-    evan evelyn felix fernando fiona florence frances francis francois frank franklin fred frederick gabriel gary
-    george gerald gina giovanni glen glenn gloria gordon grace greg gregory guy hannah harold harriet harry harvey
-    hazel heather hector helen henry herbert holly howard hugh hugo ian irene isaac isabel isabella ivan jack jackie
-    jackson jacob jacqueline jake james jamie jan jane janet janice jared jasmine jason jay jean jeff jeffrey
-    jennifer jenny jeremy jerry jesse jessica jill jim jimmy joan joanna joe joel johan johann john johnny jon
-    jonathan jordan jorge jose joseph joshua joy joyce juan judith judy julia julian julie june justin karen karl
-    kate katherine kathleen kathryn katie keith kelly ken kenneth kevin kim kimberly kirk kurt kyle larry laura
-    lauren laurie lawrence lee leo leon leonard leslie lester lewis liam lillian linda lisa logan lois lorraine
-    louis louise lucas lucy luis luke lydia lynn madison marc marcus margaret maria marie marilyn mario marion mark
-    marlene martha martin marvin mary mason matt matthew maureen max megan mel melanie melissa michael michel
-    michelle miguel mike mildred molly monica morgan nancy naomi natalie natasha nate nathan neil nicholas nick
-    nicole noah nora norman olga oliver olivia oscar pamela pat patricia patrick paul paula pedro peggy penny peter
-    phil philip phillip phyllis pierre rachel ralph ramon randy ray raymond rebecca regina ricardo richard rick rita
-    rob robert roberto robin rodney roger roland ron ronald rosa rose rosemary ross roy ruby russell ruth ryan
-    sabrina sally sam samantha samuel sandra sandy sara sarah scott sean sebastian sergio seth shane shannon sharon
-    shawn sheila shirley sidney simon sofia sonia sophia sophie stacy stanley stella stephanie stephen steve steven
-    stewart stuart sue susan suzanne sylvia tamara tanya tara ted teresa terry thelma theodore theresa thomas
+    ada niels ida aaron abigail adam adrian agnes aiden alan albert alex alexander alexandra alexis alfred alice
+    alison allen amanda amber amelia amy ana andre andrea andreas andrew andy angela angelina anita ann anna anne
+    annie anthony antonio ariana arthur ashley audrey austin ava barbara barry beatrice becky ben benjamin bernard
+    bertha bertrand beth betty beverly bill billy bob bobby bonnie brad bradley brandon brenda brian bruce bryan
+    caitlin calvin cameron carl carla carlos carmen carol caroline carolyn catherine cathy charles charlie charlotte
+    cheryl chloe chris christian christina christine christopher cindy claire clara claude cody colin connie craig
+    crystal cynthia daisy dale dan daniel danny darren dave david dean deborah debra denise dennis derek diana diane
+    dick dino dominic don donald donna doris dorothy doug douglas dylan earl eddie edgar edith edward edwin eileen
+    elaine eleanor elena eli elijah elizabeth ella ellen elliot emily emma eric erica erin ernest esther ethan
+    eugene eva evan evelyn felix fernando fiona florence frances francis francois frank franklin fred frederick
+    gabriel gary george gerald gina giovanni glen glenn gloria gordon grace greg gregory guy hannah harold harriet
+    harry harvey hazel heather hector helen henry herbert holly howard hugh hugo ian irene isaac isabel isabella
+    ivan jack jackie jackson jacob jacqueline jake james jamie jan jane janet janice jared jasmine jason jay jean
+    jeff jeffrey jennifer jenny jeremy jerry jesse jessica jill jim jimmy joan joanna joe joel johan johann john
+    johnny jon jonathan jordan jorge jose joseph joshua joy joyce juan judith judy julia julian julie june justin
+    karen karl kate katherine kathleen kathryn katie keith kelly ken kenneth kevin kim kimberly kirk kurt kyle larry
+    laura lauren laurie lawrence lee leo leon leonard leslie lester lewis liam lillian linda lisa logan lois
+    lorraine louis louise lucas lucy luis luke lydia lynn madison marc marcus margaret maria marie marilyn mario
+    marion mark marlene martha martin marvin mary mason matt matthew maureen max megan mel melanie melissa michael
+    michel michelle miguel mike mildred molly monica morgan nancy naomi natalie natasha nate nathan neil nicholas
+    nick nicole noah nora norman olga oliver olivia oscar pamela pat patricia patrick paul paula pedro peggy penny
+    peter phil philip phillip phyllis pierre rachel ralph ramon randy ray raymond rebecca regina ricardo richard
+    rick rita rob robert roberto robin rodney roger roland ron ronald rosa rose rosemary ross roy ruby russell ruth
+    ryan sabrina sally sam samantha samuel sandra sandy sara sarah scott sean sebastian sergio seth shane shannon
+    sharon shawn sheila shirley sidney simon sofia sonia sophia sophie stacy stanley stella stephanie stephen steve
+    steven stewart stuart sue susan suzanne sylvia tamara tanya tara ted teresa terry thelma theodore theresa thomas
     tiffany tim timothy tina todd tom tommy tony tracy travis trevor tyler valerie vanessa vera vernon veronica
     victor victoria vincent viola violet virginia vivian walter wanda warren wayne wendy wesley wilhelm will william
     willie xavier yvonne zachary zoe ahmed ali mohammed muhammad mohandas fatima hassan hussein ibrahim omar yusuf
@@ -338,20 +339,28 @@ _NOUNS: Final = (
 )
 
 
+@functools.lru_cache(maxsize=65_536)
 def is_ordinary(word: str) -> bool:
     """Whether the lower-case `word` is a common English word or a regular form of one."""
     if word in CLEAR_GIVEN:
         return False
+    if _is_form(word, twice=True):
+        return True
+    return "-" in word and all(part.isdigit() or not part or is_ordinary(part) for part in word.split("-"))
+
+
+def _is_form(word: str, twice: bool) -> bool:
+    """`twice`: of a regular form as well: stories, of story, which is left out beside store."""
     if word in BASE or word in FUNCTION or word in _NOUNS:
         return True
     for ending, repairs in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 2:
             stem = word[: -len(ending)]
-            if any(stem + repair in BASE for repair in repairs):
+            if any(stem + repair in BASE or (twice and _is_form(stem + repair, False)) for repair in repairs):
                 return True
             if len(stem) > 3 and stem[-1] == stem[-2] and stem[:-1] in BASE:
                 return True
-    return "-" in word and all(part.isdigit() or not part or is_ordinary(part) for part in word.split("-"))
+    return False
 
 
 _ENDINGS: Final = (

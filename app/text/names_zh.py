@@ -40,6 +40,7 @@ from app.text.names_zh_words import (
     PLACES,
     PRODUCT_ENDINGS,
     SURNAMES,
+    TERM_HEADS,
     TRANSLITERATION,
 )
 from app.text.normalise import HAN
@@ -108,13 +109,21 @@ def _foreign(text: str, runs: list[list[Word]]) -> Iterator[tuple[int, int]]:
                 if size < 2:
                     size = max(size, min(ends.get(right, right), limit) - right)
                 end = right + min(size, _MAX_PART)
-                if start < stop and end > right and not text[right:end].isascii():
+                if start < stop and not text[right:end].isascii() and _sounds_foreign(text[start:end]):
                     yield start, end
                 start = -1
 
 
 def _all_foreign(part: str) -> bool:
     return part.isascii() or _transliterated(part) == len(part)
+
+
+def _sounds_foreign(name: str) -> bool:
+    parts = _PART.findall(name)
+    if len(parts) < 2 or (len(parts[-1]) == 1 and parts[-1] not in TRANSLITERATION):
+        return False
+    signs = [c for part in parts for c in part]
+    return sum(c in TRANSLITERATION or c.isascii() for c in signs) * 5 >= len(signs) * 3
 
 
 def _transliterated(text: str) -> int:
@@ -195,11 +204,11 @@ class _Words:
         return 0, "other"
 
     def _is_foreign(self, word: str, tag: str) -> bool:
-        if _transliterated(word) < len(word):
+        if word in NOT_PERSONS or _transliterated(word) < len(word):
             return False
         if tag in ("nrt", "nr"):
             return len(word) > 2 or (tag == "nrt" and word not in NOT_PERSONS and self.counts[word] > 1)
-        return not tag and len(word) > 2 and self.counts[word] > 1 and not any(c in GRAMMAR for c in word)
+        return not tag and len(word) > 2 and not any(c in GRAMMAR for c in word)
 
     def _beside_place(self, run: list[Word], i: int) -> bool:
         before = run[i - 1][0] if i else ""
@@ -284,7 +293,7 @@ class _Words:
                     if not _inside_term(last, last_tag) or last_end - start > 8:
                         break
                     text += last
-                    if last not in GENERIC and last_tag != "b" and len(text) > 3:
+                    if (last not in GENERIC or last in TERM_HEADS) and last_tag != "b" and len(text) > 3:
                         places[text].append((start, last_end))
         kept = {
             text: spans

@@ -166,6 +166,10 @@ GENERIC: Final = _words("""
     足球俱乐部 卫星电视 联合政府 联邦政府 商业银行 理工学院 理工大学 美术学院 人民法院 人民出版社 外国文学 青春文学
     城市核心 高亮划线 本书评论 复习回顾 划线评论 划线 书评 某天 某人 合作伙伴 经济社会 满意度 互联网公司 科技公司
     上市公司 创业公司 大公司 小公司 这家公司 本公司 分公司 我公司 总公司 母公司 子公司""")
+# Of these the ones that make a term when another noun stands before: 双链笔记, 时间管理.
+TERM_HEADS: Final = _words("""
+    笔记 管理 写作 阅读 学习 思维 系统 数据 设计 开发 搜索 语言 游戏 音乐 艺术 科学 历史 哲学 经济 文化 卡片 工具
+    软件 技术 知识 市场 心理 教育 投资 消费 记忆 规划 模型 理论 分析 运营 收入 密码 版本 插件 课程""")
 # Characters of grammar: a piece of text that the dictionary does not know and that holds one of them is no term.
 GRAMMAR: Final = frozenset(
     "的了是在我你他她它们这那不也就都要会能和与及或把被让给对从到去来上下里中外前后一二三四五六七八九十两几个些点种次条款很太更最还又再没有无非如果因为所以但而且"
