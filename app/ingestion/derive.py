@@ -39,6 +39,7 @@ from app.graph.vectors import VectorTable
 from app.index.collections import Collection
 from app.index.rows import ChunkRow, text_hash
 from app.ingestion import texts
+from app.ingestion.cone.validity import claim_key
 from app.ingestion.extract.types import EpisodeDraft, Extraction, FacetDraft, PointDraft, Source, TimeRange
 from app.ingestion.prepare import Counted, count_terms
 from app.text.normalise import name_key
@@ -186,6 +187,7 @@ class _Derivation:
 
     def _point(self, facet: FacetRow, ordinal: int, draft: PointDraft, dates: Terms) -> Terms:
         chunk = self._chunk_at(draft.start)
+        claim = claim_key(draft.text, draft.entities, bool(draft.times), facet.episode.title)
         row = PointRow(
             id=new_id(),
             facet=facet,
@@ -198,6 +200,8 @@ class _Derivation:
             happened=_hull(draft.times),
             entities=tuple(name for name in dict.fromkeys(draft.entities) if name in self.names),
             lexical=Words(0, 0),
+            claim_key=claim.key if claim else None,
+            claim_value=claim.value if claim else None,
         )
         self.out.cone.points.append(row)
         self._embed(PointVector, row.id, TextRole.own, texts.point_text(draft.text))
