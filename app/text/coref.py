@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from app.text import coref_en, coref_things, coref_zh
 from app.text.coref_names import name_words, person_names
@@ -18,8 +19,13 @@ from app.text.sentences import sentences
 
 __all__ = ["Gender", "NameSpan", "NameType", "Resolution", "person_names", "resolve", "rewrite"]
 
+_Read = Callable[[str, Sequence[tuple[int, int]], Sequence[NameSpan], str], list[Resolution]]
+_READERS: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
+    (coref_en.GENDERED, coref_en.resolve_persons),
+    (coref_things.PRONOUN, lambda text, spans, names, title: coref_things.resolve_things(text, spans, names)),
+    (coref_zh.PRONOUN, lambda text, spans, names, title: coref_zh.resolve_han(text, spans, names)),
+)
 _SELF = frozenset(("himself", "herself"))
-_ANY = re.compile(f"{coref_en.GENDERED.pattern}|(?:it|its|th(?:e|is) [a-z]+)\\b|[他她它其该]", re.IGNORECASE)
 
 
 def resolve(
@@ -33,16 +39,24 @@ def resolve(
     `spans` are its sentences in order (found where not given). `title` is the text's own: whom it names, the text is
     about, and may be an antecedent although the text never repeats the name.
     """
-    if _ANY.search(text) is None or not (names or title):
+    readers = [read for pattern, read in _READERS if pattern.search(text) is not None]
+    if not readers:
         return []
+    names = [n for n in names if not _is_label(text, n)]
     if spans is None:
         spans = sentences(text)
     if not spans:
         return []
-    found = coref_en.resolve_persons(text, spans, names, title)
-    found += coref_things.resolve_things(text, spans, names)
-    found += coref_zh.resolve_han(text, spans, names)
+    found = [one for read in readers for one in read(text, spans, names, title)]
     return sorted(found, key=lambda r: r.start)
+
+
+def _is_label(text: str, name: NameSpan) -> bool:
+    """Whether the name only says who speaks: "Ann: …", "[9:12] **Ann**: …"."""
+    if text[name.end : name.end + 3].lstrip("*_ ")[:1] not in (":", "："):
+        return False
+    line = text[max(0, name.start - 40) : name.start].rpartition("\n")[2].strip(" \t*_->")
+    return not line or line[-1] in "])］）" or line[-1].isdigit()
 
 
 def rewrite(sentence_start: int, sentence_end: int, text: str, resolutions: Sequence[Resolution]) -> str:
@@ -82,4 +96,6 @@ def _said(name: str, before: str) -> bool:
         return True
     if is_han(name[0]):
         return False
-    return any(re.search(rf"\b{re.escape(word)}\b", before, re.IGNORECASE) for word in set(name_words(name)) if len(word) > 2)
+    return any(
+        re.search(rf"\b{re.escape(word)}\b", before, re.IGNORECASE) for word in set(name_words(name)) if len(word) > 2
+    )

@@ -1,9 +1,8 @@
-"""Third-person pronouns of English text: he, she and their forms; it, its, they, the company only where it is plain.
+"""He, she and their forms in English text.
 
-Reads left to right and keeps what each person was last mentioned as: a pronoun that was resolved counts as a mention.
-Every candidate gets a score, linear in features of distance, role and gender; "nobody named here" is a candidate too.
-A pronoun is resolved when one candidate has nearly all of the probability. Where sentences have no parse, roles are
-guessed from the closed word classes around a name.
+Reads left to right and keeps what each person was last mentioned as; a pronoun that was resolved counts as a mention.
+Every candidate gets a score, linear in features of distance, role and sex, and "nobody who is named" is a candidate
+too. A pronoun is resolved when one person has nearly all of the probability. The weights are fitted, see `bench.coref`.
 """
 
 from __future__ import annotations
@@ -11,77 +10,42 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from app.text.coref_names import gender_of, name_words, person_names
+from app.text import coref_clause as clause
+from app.text.coref_cast import Cast, Mention, Person
+from app.text.coref_clause import OBJECT, PREP, PRONOUNS, SUBJECT, Token
 from app.text.coref_shapes import Gender, NameSpan, Resolution
-from app.text.coref_weights import CHAIN, THRESHOLD, WEIGHTS
-from app.text.coref_words import (
-    AFTER_OBJECT,
-    AUXILIARIES,
-    CONJUNCTIONS,
-    DETERMINERS,
-    FEMALE_NOUNS,
-    MALE_NOUNS,
-    PAST_VERBS,
-    PERSON_NOUNS,
-    PREPOSITIONS,
-    SUBORDINATORS,
-)
+from app.text.coref_weights import WEIGHTS
+from app.text.coref_words import FEMALE_NOUNS, MALE_NOUNS, PERSON_NOUNS
 
-GENDERED = re.compile(r"(?<![\w'’*])(?:he|she|him|her|his|hers|himself|herself)(?![\w*])", re.IGNORECASE)
-_TOKEN = re.compile(r"['’](?:s|d|ll|re|ve)?(?!\w)|[^\W\d_][\w*]*(?:['’-][^\W\d_]+)*?(?=['’]s?(?!\w)|[^\w'’-]|['’-]|$)|\d[\d.,]*|``|''|[^\w\s]")
-_BIO = re.compile(r" \((?:born|b\.|[^)\n]{0,60}\d{4})")
+GENDERED = re.compile(r"\b(?:[Hh](?:e|is|im|ers?|imself|erself)|[Ss]he|HE|SHE|HIS|HER|HIM)\b")
+THRESHOLD: Final = 0.87
+"""Probability from which a pronoun is resolved: precision .90 on GAP, by cross-validation."""
+_LONE: Final = 0.4
+"""The same where nobody else is there: GAP's snippets begin amid a text, where anybody may be meant."""
+_CHAIN: Final = 0.6
+"""Probability from which a pronoun counts as a mention of its candidate for the pronouns behind it."""
+_TEACHES: Final = 0.9
+"""Probability from which a pronoun tells the sex of its person."""
 _WINDOW: Final = 3
-"""How many sentences back an antecedent may be."""
-_CLAUSE: Final = frozenset(",;:()-\"")
-
-SUBJECT, OBJECT, PREP, POSS, APPOS, OTHER = "subj", "obj", "prep", "poss", "appos", "other"
-
-
-@dataclass(slots=True)
-class _Token:
-    start: int
-    end: int
-    word: str
-    entity: int = -1
-    """Index of the entity that a name mentions; -1: a word."""
-
-
-@dataclass(slots=True)
-class _Mention:
-    sentence: int
-    token: int
-    start: int
-    role: str
-    pronoun: str = ""
-    first: bool = False
-    """First person of its sentence."""
-    quoted: bool = False
-    bracketed: bool = False
-    conjoined: bool = False
-    opens: bool = False
-    relative: bool = False
-    says: bool = False
-    sure: bool = True
-
-
-@dataclass(slots=True)
-class _Person:
-    name: str
-    words: tuple[str, ...]
-    gender: Gender | None
-    sure: bool
-    mentions: list[_Mention] = field(default_factory=list)
-    bio: bool = False
-    """Introduced with years of life behind the name."""
+_MAX_CANDIDATES: Final = 12
+_PARALLEL = {
+    "subj": SUBJECT,
+    "obj": OBJECT,
+    "prep": PREP,
+    "self": OBJECT,
+    "p-subj": SUBJECT,
+    "p-obj": OBJECT,
+    "p-prep": PREP,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One pronoun with its candidates: names, their features, and the place of the best; None stands for nobody."""
+    """One pronoun with its candidates: names (None: nobody who is named), features and probabilities of each."""
 
     start: int
     end: int
@@ -90,24 +54,34 @@ class Choice:
     names: tuple[str | None, ...]
     features: tuple[tuple[str, ...], ...]
     probabilities: tuple[float, ...]
+    lone: bool = False
+    """Nobody else is there whom the pronoun might stand for."""
+    rival: bool = False
+    """Somebody without a name may be meant."""
 
     @property
     def best(self) -> int:
         return max(range(len(self.probabilities)), key=self.probabilities.__getitem__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Noun:
+    """Somebody without a name."""
+
+    sentence: int
+    start: int
+    word: str
+    role: str
+
+
 def resolve_persons(
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    names: Sequence[NameSpan],
-    topic: str = "",
-    weights: Mapping[str, float] = WEIGHTS,
-    threshold: float = THRESHOLD,
+    text: str, spans: Sequence[tuple[int, int]], names: Sequence[NameSpan], title: str = ""
 ) -> list[Resolution]:
     found: list[Resolution] = []
-    for choice in choices(text, spans, names, topic, weights):
+    for choice in choices(text, spans, names, title):
         name = choice.names[choice.best]
-        if name is not None and choice.probabilities[choice.best] >= threshold:
+        sure = _LONE if choice.lone else THRESHOLD
+        if name is not None and choice.probabilities[choice.best] >= sure and not choice.rival:
             found.append(Resolution(choice.start, choice.end, choice.pronoun, name, choice.possessive))
     return found
 
@@ -116,13 +90,13 @@ def choices(
     text: str,
     spans: Sequence[tuple[int, int]],
     names: Sequence[NameSpan],
-    topic: str = "",
+    title: str = "",
     weights: Mapping[str, float] = WEIGHTS,
 ) -> list[Choice]:
-    """Every gendered pronoun in order, with what speaks for each candidate."""
-    if not GENDERED.search(text):
+    """Every pronoun of a person in order, with what speaks for each candidate."""
+    if GENDERED.search(text) is None:
         return []
-    return _Reader(text, spans, names, topic, weights).read()
+    return list(_Reader(text, spans, names, title, weights).read())
 
 
 class _Reader:
@@ -131,558 +105,328 @@ class _Reader:
         text: str,
         spans: Sequence[tuple[int, int]],
         names: Sequence[NameSpan],
-        topic: str,
+        title: str,
         weights: Mapping[str, float],
     ) -> None:
         self.text = text
         self.spans = spans
         self.weights = weights
-        self.persons: list[_Person] = []
-        self.quoted = False
         self.names = sorted((n for n in names if n.type in ("person", "other")), key=lambda n: (n.start, -n.end))
         self.starts = [n.start for n in self.names]
-        self.others = sorted((n.start, n.end) for n in names if n.type not in ("person", "other"))
-        self.by_name: dict[str, int] = {}
-        self.by_word: dict[str, list[int]] = {}
-        self.topic = -1
-        self.topic = self._topic(topic)
-        self.entity_of = [self._entity(n) for n in self.names]
-        self.recent: list[int] = []
-        if self.topic == 0:
-            self.persons[0].mentions.append(_Mention(-1, -1, -1, SUBJECT))
-            self.recent.append(0)
-        self.titled = bool(topic)
-        self.hidden: dict[str, list[_Mention]] = {"male": [], "female": []}
-        self.nouns: list[tuple[int, int, str, str]] = []
-
-    # ---------------------------------------------------------------- who is who
-
-    def _entity(self, span: NameSpan) -> int:
-        """The person whom a span names; a part of a longer name is the same person, whose fullest name is kept."""
-        words = name_words(span.name) or (span.name.lower(),)
-        gender = span.gender or gender_of(self.text, span.start, span.end)
-        at = self.by_name.get(span.name, -1)
-        if at < 0:
-            # By one word only: rather whom the text is about, else the last one.
-            matches = self.by_word.get(words[-1], []) + self.by_word.get(words[0], [])
-            for i in sorted(set(matches), key=lambda i: (i != self.topic, -i)):
-                person = self.persons[i]
-                if gender and person.gender and gender != person.gender:
-                    continue
-                if _same(words, person.words):
-                    at = i
-                    break
-        if at < 0:
-            at = len(self.persons)
-            self.persons.append(_Person(span.name, words, gender, span.type == "person"))
-        person = self.persons[at]
-        person.gender = person.gender or gender
-        person.sure = person.sure or span.type == "person"
-        if self.text.startswith(" (", span.end) and _BIO.match(self.text, span.end):
-            person.bio = True
-        if len(words) > len(person.words):
-            person.name, person.words = span.name, words
-        self.by_name[span.name] = at
-        for word in {words[0], words[-1]}:
-            known = self.by_word.setdefault(word, [])
-            if at not in known:
-                known.append(at)
-        return at
-
-    def _topic(self, topic: str) -> int:
-        """The person of the text's title, named in the text or not; -1: the title is no person's name."""
-        if not topic:
-            return -1
-        words = name_words(topic)
-        known = any(n.type == "person" and len(w) >= 1 and (w == words or (len(w) < len(words) and _same(w, words))) for n, w in ((n, name_words(n.name)) for n in self.names))
-        if not words or not (known or (len(words) > 1 and any(n.start == 0 and n.end == len(topic) for n in person_names(topic)))):
-            return -1
-        self.persons.append(_Person(topic, words, gender_of(topic, 0, len(topic)), True))
-        for word in {words[0], words[-1]}:
-            self.by_word[word] = [0]
-        return 0
+        self.cast = Cast(text, self.names, title)
+        self.persons = self.cast.persons
+        self.topic = self.cast.topic
+        self.titled = bool(title)
+        # By last mention, the latest at the end.
+        self.recent: dict[int, None] = {}
+        self.unresolved: dict[Gender, list[Mention]] = {"male": [], "female": []}
+        self.nouns: list[_Noun] = []
+        self.quoted = False
+        self.tokens: list[Token] = []
+        self.verbs: list[bool] = []
+        if self.topic >= 0:
+            self._mention(self.topic, Mention(-1, -1, -1, SUBJECT))
 
     # ------------------------------------------------------------------ reading
 
-    def read(self) -> list[Choice]:
-        found: list[Choice] = []
+    def read(self) -> Iterator[Choice]:
         for number, (start, end) in enumerate(self.spans):
-            if not GENDERED.search(self.text, start, end) and not self._has_name(start, end):
-                self._note_nouns(number, self._tokens(start, end))
-                continue
-            self._sentence(number, self._tokens(start, end), found)
-        return found
+            if number and "\n" in self.text[self.spans[number - 1][1] : start]:
+                self.quoted = False
+            first = bisect.bisect_left(self.starts, start)
+            last = bisect.bisect_left(self.starts, end)
+            named = ((self.names[i].start, self.names[i].end, self.cast.entity_of[i]) for i in range(first, last))
+            self.tokens = clause.tokenise(self.text, start, end, named)
+            self.verbs = clause.verbs_of(self.tokens)
+            yield from self._sentence(number)
 
-    def _has_name(self, start: int, end: int) -> bool:
-        at = bisect.bisect_left(self.starts, start)
-        return at < len(self.starts) and self.starts[at] < end
-
-    def _tokens(self, start: int, end: int) -> list[_Token]:
-        tokens: list[_Token] = []
-        at = start
-        i = bisect.bisect_left(self.starts, start)
-        while i < len(self.names) and self.names[i].start < end:
-            name = self.names[i]
-            if name.start >= at:
-                self._words(tokens, at, name.start)
-                tokens.append(_Token(name.start, name.end, "", self.entity_of[i]))
-                at = name.end
-            i += 1
-        self._words(tokens, at, end)
-        return tokens
-
-    def _words(self, tokens: list[_Token], start: int, end: int) -> None:
-        if start < end:
-            for match in _TOKEN.finditer(self.text, start, end):
-                tokens.append(_Token(match.start(), match.end(), match.group().lower()))
-
-    def _note_nouns(self, number: int, tokens: Sequence[_Token]) -> None:
-        for i, token in enumerate(tokens):
-            if token.word in PERSON_NOUNS and not _describes_name(tokens, i):
-                self.nouns.append((number, token.start, token.word, _role(tokens, i)))
-
-    def _sentence(self, number: int, tokens: list[_Token], found: list[Choice]) -> None:
-        verbs = _verbs(tokens)
-        self.said_by = -1
+    def _sentence(self, number: int) -> Iterator[Choice]:
+        tokens, verbs = self.tokens, self.verbs
         bracketed = False
-        quoted = self.quoted if number and "\n" not in self.text[self.spans[number - 1][1] : self.spans[number][0]] else False
         first = True
         for i, token in enumerate(tokens):
             word = token.word
-            if word in ('"', "“", "”", "``", "''", "„", "«", "»"):
-                quoted = word in ("“", "``", "„", "«") or (word == '"' and not quoted)
-            elif word in ("(", "["):
-                bracketed = True
-            elif word in (")", "]"):
-                bracketed = False
-            elif token.entity >= 0:
-                mention = _Mention(number, i, token.start, _role(tokens, i, verbs), "", first, quoted, bracketed)
-                mention.conjoined = _conjoined(tokens, i)
-                mention.opens = _opens(tokens, i)
-                mention.says = any(t.word in _SAYING for t in tokens[i + 1 : i + 4])
-                mention.relative = _relative(tokens, i)
+            if token.entity >= 0:
+                mention = self._named(number, i, bracketed)
+                mention.is_first, first = first, False
                 self._mention(token.entity, mention)
-                first = False
-            elif word in _PRONOUNS:
-                mention = _Mention(number, i, token.start, _pronoun_role(tokens, i, verbs), word, False, quoted, bracketed)
-                mention.opens = _opens(tokens, i)
-                self._pronoun(tokens, verbs, mention, token, found)
-            elif word in PERSON_NOUNS and not _describes_name(tokens, i):
-                self.nouns.append((number, token.start, word, _role(tokens, i, verbs)))
+            elif word in PRONOUNS:
+                here = Mention(number, i, token.start, clause.pronoun_role(tokens, i), is_pronoun=True)
+                here.opens, here.quoted, here.bracketed = clause.opens(tokens, i), self.quoted, bracketed
+                yield self._choose(here, token)
+            elif word in PERSON_NOUNS:
+                if not clause.describes_name(tokens, i):
+                    self.nouns.append(_Noun(number, token.start, word, clause.role_of(tokens, verbs, i)))
+            elif word in clause.BRACKETS:
+                bracketed = word in "(["
+            elif word in clause.OPEN_QUOTES or (word == '"' and not self.quoted):
+                self.quoted = True
+            elif word in clause.CLOSE_QUOTES or word == '"':
+                self.quoted = False
 
-        self.quoted = quoted
+    def _named(self, number: int, i: int, bracketed: bool) -> Mention:
+        tokens = self.tokens
+        return Mention(
+            number,
+            i,
+            tokens[i].start,
+            clause.role_of(tokens, self.verbs, i),
+            opens=clause.opens(tokens, i),
+            quoted=self.quoted,
+            bracketed=bracketed,
+            conjoined=clause.is_conjoined(tokens, i),
+            relative=clause.is_relative(tokens, i),
+            main=clause.is_main(tokens, i),
+            says=clause.says(tokens, i),
+        )
 
-    def _mention(self, entity: int, mention: _Mention) -> None:
+    def _mention(self, entity: int, mention: Mention) -> None:
         self.persons[entity].mentions.append(mention)
-        if entity in self.recent:
-            self.recent.remove(entity)
-        self.recent.append(entity)
+        self.recent.pop(entity, None)
+        self.recent[entity] = None
 
     # ---------------------------------------------------------------- one pronoun
 
-    def _pronoun(
-        self, tokens: list[_Token], verbs: Sequence[bool], here: _Mention, token: _Token, found: list[Choice]
-    ) -> None:
-        gender, possessive = _PRONOUNS[token.word][0], here.role.startswith("p-")
-        candidates: list[int] = []
+    def _choose(self, here: Mention, token: Token) -> Choice:
+        gender = PRONOUNS[token.word][0]
+        candidates = self._candidates(here, gender)
+        front = clause.subject_behind(self.tokens, self.verbs, here.token)
+        if front >= 0 and self.persons[front].gender not in (None, gender):
+            front = -1
+        rows = [tuple(self._nobody(here, gender, candidates, front))]
+        rows += [tuple(self._somebody(here, gender, entity, candidates, front)) for entity in candidates]
+        probabilities = _softmax([sum(self.weights.get(name, 0.0) for name in row) for row in rows])
+        choice = Choice(
+            token.start,
+            token.end,
+            self.text[token.start : token.end],
+            here.role.startswith("p-"),
+            (None, *(self.persons[entity].name for entity in candidates)),
+            tuple(rows),
+            probabilities,
+            self._is_lone(here, gender, candidates, front),
+            self._has_rival(here, gender, candidates),
+        )
+        best = choice.best
+        if best and probabilities[best] >= (_LONE if choice.lone else _CHAIN):
+            here.is_sure = choice.lone or probabilities[best] >= THRESHOLD
+            person = self.persons[candidates[best - 1]]
+            if probabilities[best] >= _TEACHES:
+                person.gender = person.gender or gender
+            self._mention(candidates[best - 1], here)
+        else:
+            self.unresolved[gender].append(here)
+        return choice
+
+    def _candidates(self, here: Mention, gender: Gender) -> list[int]:
+        """Persons mentioned not long ago, and whom the title names; the latest first."""
+        found: list[int] = []
         for entity in reversed(self.recent):
             person = self.persons[entity]
-            if here.sentence - person.mentions[-1].sentence >= _WINDOW and entity != self.topic:
-                continue
-            if (person.gender is None or person.gender == gender) and not self._bound(tokens, verbs, here, entity):
-                candidates.append(entity)
-        rows = [("null", *self._null_features(tokens, verbs, here, gender, candidates))]
-        for entity in candidates:
-            rows.append(tuple(self._features(tokens, verbs, here, gender, entity, candidates)))
-        scores = [sum(self.weights.get(f, 0.0) for f in row) for row in rows]
-        top = max(scores)
-        weighed = [math.exp(s - top) for s in scores]
-        total = sum(weighed)
-        probabilities = [w / total for w in weighed]
-        found.append(
-            Choice(
-                token.start,
-                token.end,
-                self.text[token.start : token.end],
-                possessive,
-                (None, *(self.persons[e].name for e in candidates)),
-                tuple(rows),
-                tuple(probabilities),
-            )
-        )
-        best = max(range(len(rows)), key=probabilities.__getitem__)
-        if best and probabilities[best] >= CHAIN:
-            person = self.persons[candidates[best - 1]]
-            here.sure = probabilities[best] >= THRESHOLD
-            self._mention(candidates[best - 1], here)
-            if probabilities[best] >= 0.9:
-                person.gender = person.gender or gender
-        else:
-            self.hidden[gender].append(here)
-
-    def _null_features(self, tokens: Sequence[_Token], verbs: Sequence[bool], here: _Mention, gender: Gender, candidates: Sequence[int]) -> list[str]:
-        out = [f"null:n{min(len(candidates), 3)}"]
-        if self.titled:
-            out.append("null:title" if self.topic >= 0 else "null:title-other")
-        hidden = self.hidden[gender]
-        if hidden:
-            out.append(f"null:hidden{min(here.sentence - hidden[-1].sentence, 2)}")
-            out.append(f"null:hidden{min(here.sentence - hidden[-1].sentence, 2)}:{hidden[-1].role}")
-        if here.sentence == 0:
-            out.append("null:first")
-        if not any(verbs[: here.token]) or tokens[0].word in SUBORDINATORS or tokens[0].word in PREPOSITIONS or here.token < 5:
-            for i in range(here.token + 1, len(tokens)):
-                e = tokens[i].entity
-                if e >= 0 and (self.persons[e].gender in (None, gender)):
-                    kind = "new" if e not in candidates else "old"
-                    if any(t.word == "," for t in tokens[here.token:i]) and not any(t.word=="," for t in tokens[:here.token]):
-                        out.append(f"null:fronted:{kind}:{_role(tokens, i, verbs)}")
-                    break
-        nouns = 0
-        for sentence, start, word, role in reversed(self.nouns):
-            if here.sentence - sentence > 1:
+            last = person.mentions[-1]
+            if here.sentence - last.sentence >= _WINDOW or len(found) == _MAX_CANDIDATES:
                 break
-            if word in (FEMALE_NOUNS if gender == "male" else MALE_NOUNS):
-                continue
-            sexed = word in (MALE_NOUNS if gender == "male" else FEMALE_NOUNS)
-            nouns += 1
-            if nouns <= 2:
-                out.append(f"null:noun{here.sentence - sentence}:{role}")
-                out.append(f"null:noun:{'sexed' if sexed else 'any'}")
-        return out
+            if self._fits(here, gender, entity):
+                found.append(entity)
+        if self.topic >= 0 and self.topic not in found and self._fits(here, gender, self.topic):
+            found.append(self.topic)
+        return found
 
-    def _features(
-        self,
-        tokens: Sequence[_Token],
-        verbs: Sequence[bool],
-        here: _Mention,
-        gender: Gender,
-        entity: int,
-        candidates: Sequence[int],
-    ) -> list[str]:
+    def _fits(self, here: Mention, gender: Gender, entity: int) -> bool:
         person = self.persons[entity]
-        last, first = person.mentions[-1], person.mentions[0]
-        gap = min(here.sentence - last.sentence, 2)
-        role = _PRONOUN_ROLE[here.role]
-        out = [f"gap{gap}", f"gap{gap}:{last.role}", f"{here.role}:gap{gap}:{_brief(last.role)}"]
-        if last.pronoun:
-            out.append(f"chain{gap}")
-            if last.sure:
-                out.append(f"chain-sure{gap}")
-            out.append(f"chain:{last.role}:{here.role}")
-        if last.first:
-            out.append(f"first{gap}")
+        last = person.mentions[-1]
+        subject_at = last.token if last.sentence == here.sentence and last.role == SUBJECT else -1
+        return person.gender in (None, gender) and not clause.is_bound(
+            self.tokens, here.token, here.role, entity, subject_at
+        )
+
+    def _is_lone(self, here: Mention, gender: Gender, candidates: Sequence[int], front: int) -> bool:
+        """Whether the text so far knows one person only whom the pronoun may stand for, named or not."""
+        if len(candidates) != 1 or self.unresolved[gender] or front not in (-1, candidates[0]):
+            return False
+        person = self.persons[candidates[0]]
+        last = person.mentions[-1]
+        if not person.sure or last.conjoined or (here.quoted and not last.quoted):
+            return False
+        if any(self.persons[e].gender is None for e in self.recent if e != candidates[0]):
+            return False
+        other = FEMALE_NOUNS if gender == "male" else MALE_NOUNS
+        return all(n.word in other or here.sentence - n.sentence >= _WINDOW for n in self.nouns[-8:])
+
+    def _has_rival(self, here: Mention, gender: Gender, candidates: Sequence[int]) -> bool:
+        """Whether somebody without a name was spoken of since: "Ann's mother is away. She …"."""
+        other = FEMALE_NOUNS if gender == "male" else MALE_NOUNS
+        last = max((self.persons[c].mentions[-1].start for c in candidates), default=0)
+        return any(
+            n.start > last and n.word not in other and n.role == SUBJECT and here.sentence - n.sentence < 2
+            for n in self.nouns[-4:]
+        )
+
+    def _nobody(self, here: Mention, gender: Gender, candidates: Sequence[int], front: int) -> Iterator[str]:
+        """What speaks for somebody who is not named."""
+        yield "null"
+        yield f"null:n{min(len(candidates), 3)}"
+        if self.titled:
+            yield "null:title" if self.topic >= 0 else "null:title-other"
+        if here.sentence == 0:
+            yield "null:first"
+        if self.unresolved[gender]:
+            before = self.unresolved[gender][-1]
+            gap = min(here.sentence - before.sentence, 2)
+            yield f"null:hidden{gap}"
+            yield f"null:hidden{gap}:{before.role}"
+        if front >= 0:
+            yield f"null:front:{'old' if front in candidates else 'new'}"
+            yield f"null:front:{here.role}"
+        other, same = (FEMALE_NOUNS, MALE_NOUNS) if gender == "male" else (MALE_NOUNS, FEMALE_NOUNS)
+        for noun in reversed(self.nouns[-2:]):
+            if here.sentence - noun.sentence <= 1 and noun.word not in other:
+                yield f"null:noun{here.sentence - noun.sentence}:{noun.role}"
+                yield f"null:noun:{'sexed' if noun.word in same else 'any'}"
+
+    def _somebody(
+        self, here: Mention, gender: Gender, entity: int, candidates: Sequence[int], front: int
+    ) -> Iterator[str]:
+        """What speaks for and against one person."""
+        person = self.persons[entity]
+        rivals = [self.persons[c] for c in candidates if c != entity]
+        yield from self._by_last_mention(here, person)
+        yield from self._by_person(here, gender, entity, person)
+        yield from self._by_rivals(here, person, rivals)
+        yield from self._by_sentence(here, entity, person)
+        if front >= 0:
+            yield f"front:{'same' if front == entity else 'other'}:gap{_gap(here, person)}"
+        other = FEMALE_NOUNS if gender == "male" else MALE_NOUNS
+        for noun in reversed(self.nouns[-6:]):
+            if noun.start < person.mentions[-1].start or here.sentence - noun.sentence > 1:
+                break
+            if noun.word not in other:
+                yield f"noun-between:{noun.role}"
+                break
+
+    def _by_last_mention(self, here: Mention, person: Person) -> Iterator[str]:
+        last = person.mentions[-1]
+        gap, role = _gap(here, person), _brief(last)
+        yield f"gap{gap}"
+        yield f"gap{gap}:{last.role}"
+        yield f"{here.role}:gap{gap}:{role}"
+        yield f"{'opens' if here.opens else 'inside'}:{here.role}:gap{gap}:{'first' if last.is_first else 'later'}"
+        if last.is_pronoun:
+            yield f"chain{gap}"
+            yield f"chain:{last.role}:{here.role}"
+            if last.is_sure:
+                yield f"chain-sure{gap}"
+        else:
+            yield f"{'main' if last.main else 'under'}{gap}:{last.role}"
+        if last.is_first:
+            yield f"first{gap}"
         if last.opens:
-            out.append(f"opens{gap}")
+            yield f"opens{gap}"
             if here.opens:
-                out.append(f"opens-both{gap}")
-        if here.quoted and not last.quoted and last.token >= 0 and gap <= 1 and last.role == SUBJECT and here.start - last.start < 200 and last.says:
-            out.append(f"speaker{gap}")
-        if last.quoted != here.quoted:
-            out.append(f"quote{'in' if here.quoted else 'out'}:gap{gap}")
-        if last.bracketed and not (here.bracketed and gap == 0):
-            out.append("bracket")
+                yield f"opens-both{gap}"
+        if role == _PARALLEL[here.role]:
+            yield f"parallel{gap}"
         if last.conjoined:
-            out.append(f"conjoined{gap}")
-        out.append(f"count{min(len(person.mentions), 4)}")
-        if _brief(last.role) == role:
-            out.append(f"parallel{gap}")
-        out.append("sex" if person.gender else "sex?")
-        if not person.gender and any(self.persons[c].gender for c in candidates):
-            out.append("sex-other")
+            yield f"conjoined{gap}"
+        if last.relative:
+            yield f"relative{gap}:{role}"
+        if last.bracketed and not (here.bracketed and gap == 0):
+            yield "bracket"
+        if last.quoted != here.quoted:
+            yield f"quote-{'in' if here.quoted else 'out'}:gap{gap}"
+            if here.quoted:
+                yield f"quote-in{gap}:{last.role}"
+                if last.says and last.role == SUBJECT and gap <= 1:
+                    yield f"speaker{gap}"
+
+    def _by_person(self, here: Mention, gender: Gender, entity: int, person: Person) -> Iterator[str]:
+        first, last = person.mentions[0], person.mentions[-1]
+        yield f"count{min(len(person.mentions), 4)}"
+        yield "sex" if person.gender else "sex?"
         if not person.sure:
-            out.append("unsure")
-        if entity == self.topic:
-            out += ["title", f"title:gap{gap}", f"title:{here.role}"]
-            if not first.token >= 0: out.append("title:unnamed")
-        elif self.topic >= 0:
-            out.append("not-title")
-            tg=self.persons[self.topic].gender
-            if tg and tg != gender: out.append("not-title:sex")
-            if not self.persons[self.topic].mentions: out.append("not-title:unnamed")
+            yield "unsure"
+        if person.years:
+            yield "years"
         if len(person.words) > 1:
-            out.append("full")
-        if first.sentence == 0 and first.first:
-            out.append("topic")
-        hidden = self.hidden[gender]
+            yield "full"
+        if first.sentence == 0 and first.is_first:
+            yield "topic"
+        if entity == self.topic:
+            yield "title"
+            yield f"title:gap{_gap(here, person)}"
+            yield f"title:{here.role}"
+            if last.token < 0:
+                yield "title:unnamed"
+        elif self.topic >= 0:
+            yield "not-title"
+            if self.persons[self.topic].gender not in (None, gender):
+                yield "not-title:sex"
+        hidden = self.unresolved[gender]
         if hidden and hidden[0].start < first.start:
-            out.append("after-hidden")
-        between = sum(1 for c in candidates if c != entity and self.persons[c].mentions[-1].start > last.start)
-        out.append(f"between{min(between, 3)}")
-        rivals = [self.persons[c].mentions[-1] for c in candidates if c != entity]
-        if not rivals:
-            out.append("alone")
-        elif _brief(last.role) == SUBJECT and not any(
-            _brief(r.role) == SUBJECT and r.sentence >= last.sentence for r in rivals
-        ):
-            out.append(f"only-subject{gap}")
-        if any(m.sentence == here.sentence - 1 and _brief(m.role) == SUBJECT for m in person.mentions[-4:]):
-            out.append("subject-before")
-        if any(m.sentence == here.sentence and _brief(m.role) == SUBJECT for m in person.mentions[-4:]):
-            out.append("subject-here")
-        for sentence, start, word, noun_role in reversed(self.nouns[-6:]):
-            if start < last.start or here.sentence - sentence > 1:
-                break
-            if word not in (FEMALE_NOUNS if gender == "male" else MALE_NOUNS):
-                out.append(f"noun-between:{_brief(noun_role)}")
-                break
-        if gap == 0:
-            out += _same_sentence(tokens, verbs, last, here)
-            if last.relative and here.token - last.token < 15:
-                out.append(f"relative:{here.role}")
-        out += self._later(tokens, entity, here, verbs)
-        where = "opens" if here.opens else "inside"
-        out.append(f"{where}:{here.role}:gap{gap}:{'first' if last.first else 'later'}")
-        if here.opens and gap == 1:
-            n = sum(1 for c in candidates if self.persons[c].mentions[-1].sentence == last.sentence)
-            out.append(f"opens:of{min(n, 3)}")
-        if person.bio:
-            out.append("bio")
-        out.append(f"rivals{min(len(rivals), 4)}")
+            yield "after-hidden"
         if hidden and hidden[-1].start > last.start:
-            out.append(f"hidden-between{min(here.sentence - hidden[-1].sentence, 1)}")
-        for m in reversed(person.mentions):
-            if m.sentence != here.sentence:
+            yield f"hidden-between{min(here.sentence - hidden[-1].sentence, 1)}"
+        lately = person.mentions[-4:]
+        yield f"lately{sum(1 for m in lately if m.sentence >= here.sentence - 1)}"
+        if any(m.sentence == here.sentence - 1 and _is_subject(m) for m in lately):
+            yield "subject-before"
+        if any(m.sentence == here.sentence and _is_subject(m) for m in lately):
+            yield "subject-here"
+
+    def _by_rivals(self, here: Mention, person: Person, rivals: Sequence[Person]) -> Iterator[str]:
+        last, gap = person.mentions[-1], _gap(here, person)
+        yield f"rivals{min(len(rivals), 4)}"
+        others = [rival.mentions[-1] for rival in rivals]
+        yield f"between{min(sum(1 for m in others if m.start > last.start), 3)}"
+        yield f"here{min(sum(1 for m in others if m.sentence == here.sentence), 3)}:gap{gap}"
+        if here.opens and gap == 1:
+            yield f"opens:of{min(1 + sum(1 for m in others if m.sentence == last.sentence), 3)}"
+        if not rivals:
+            yield "alone"
+            return
+        if _is_subject(last) and not any(_is_subject(m) and m.sentence >= last.sentence for m in others):
+            yield f"only-subject{gap}"
+        if gap and not any(m.sentence == last.sentence for m in others):
+            yield f"alone-there{gap}:{_brief(last)}"
+        if all(len(rival.mentions) < len(person.mentions) for rival in rivals):
+            yield "most"
+        if person.gender is None and any(rival.gender for rival in rivals):
+            yield "sex-other"
+
+    def _by_sentence(self, here: Mention, entity: int, person: Person) -> Iterator[str]:
+        later = clause.named_later(self.tokens, here.token, entity)
+        if later is not None:
+            yield "named-later"
+            yield f"named-later:{here.role}:{later}"
+        last = person.mentions[-1]
+        if last.sentence != here.sentence:
+            return
+        yield from self._between(last, here)
+        if last.relative and here.token - last.token < 15:
+            yield f"relative:{here.role}"
+        for mention in reversed(person.mentions[-4:-1]):
+            if mention.sentence == here.sentence and _is_subject(mention):
+                yield from ("subject:" + name for name in self._between(mention, here))
                 break
-            if _brief(m.role) == SUBJECT and m is not last:
-                out += ["sub0:" + f for f in _same_sentence(tokens, verbs, m, here)]
-                break
-        return out
 
-    def _bound(self, tokens: Sequence[_Token], verbs: Sequence[bool], here: _Mention, entity: int) -> bool:
-        """Whether grammar keeps them apart: "Ann saw her", "he met Bob"."""
-        last = self.persons[entity].mentions[-1]
-        if here.role == OBJECT and last.sentence == here.sentence and last.role == SUBJECT:
-            between = tokens[last.token + 1 : here.token]
-            clear = not any(
-                t.word in SUBORDINATORS or t.word in _CLAUSE or t.entity >= 0 or t.word in _NOMINATIVE or t.word in PERSON_NOUNS or t.word in ("to","and", "but") for t in between
-            )
-            if clear:
-                return True
-        if here.role in (SUBJECT, OBJECT):
-            for t in tokens[here.token + 1 :]:
-                if t.word in SUBORDINATORS or t.word in _CLAUSE or t.word in CONJUNCTIONS:
-                    break
-                if t.entity == entity:
-                    return True
-        return False
-
-    def _later(self, tokens: Sequence[_Token], entity: int, here: _Mention, verbs: Sequence[bool]) -> list[str]:
-        """A name that follows its pronoun within the clause does not go with it."""
-        for i in range(here.token + 1, len(tokens)):
-            if tokens[i].entity == entity:
-                marks = sum(1 for t in tokens[here.token + 1 : i] if t.word in SUBORDINATORS or t.word in (",", ";"))
-                return [f"named-later:{here.role}:{'clause' if not marks else 'sentence'}", "named-later"]
-        return []
+    def _between(self, mention: Mention, here: Mention) -> list[str]:
+        return clause.between(self.tokens, self.verbs, mention.token, here.token, _brief(mention), here.role)
 
 
-def _same_sentence(tokens: Sequence[_Token], verbs: Sequence[bool], last: _Mention, here: _Mention) -> list[str]:
-    """What lies between a mention and a pronoun of one sentence."""
-    marks = commas = subjects = verbs_between = conjunctions = 0
-    for i in range(last.token + 1, here.token):
-        word = tokens[i].word
-        if word in SUBORDINATORS:
-            marks += 1
-        elif word in (",", ";", ":"):
-            commas += 1
-        elif word in CONJUNCTIONS:
-            conjunctions += 1
-        elif verbs[i]:
-            verbs_between += 1
-        elif word in _PRONOUNS or word in ("they", "it", "we", "i", "you") or tokens[i].entity >= 0:
-            subjects += _role(tokens, i, verbs) == SUBJECT if tokens[i].entity >= 0 else word in _NOMINATIVE
-    out = [f"near:{min(here.token - last.token, 12) // 3}"]
-    brief = _brief(last.role)
-    one_clause = not marks and not subjects and not conjunctions
-    if one_clause and verbs_between:
-        out.append(f"clause:{brief}:{here.role}")
-    if one_clause and not verbs_between:
-        out.append(f"phrase:{brief}:{here.role}")
-    if marks and not subjects:
-        out.append(f"under:{brief}:{here.role}")
-    if subjects:
-        out.append(f"over:{brief}:{here.role}")
-    if conjunctions and not subjects:
-        out.append(f"joined:{brief}:{here.role}")
-    if commas:
-        out.append("commas")
-    for i in range(here.token - 1, last.token, -1):
-        if tokens[i].word in SUBORDINATORS:
-            out.append(f"sub:{tokens[i].word}:{brief}:{here.role}")
-            break
-        if tokens[i].word in (",", ";") and not tokens[i+1].word in CONJUNCTIONS:
-            out.append(f"comma:{brief}:{here.role}")
-            break
-    if tokens[0].word in SUBORDINATORS or tokens[0].word in PREPOSITIONS:
-        if commas == 1:
-            out.append(f"fronted:{brief}:{here.role}")
-    before = tokens[here.token - 1].word
-    if here.token - 1 > last.token and (before in _SAYING or (before == "that" and tokens[here.token - 2].word in _SAYING)):
-        out.append(f"said:{brief}:{here.role}:{'sole' if not subjects else 'other'}")
-    if here.token - last.token == 2 and tokens[here.token - 1].word == "and":
-        out.append(f"and:{here.role}")
-    return out
+def _gap(here: Mention, person: Person) -> int:
+    return min(here.sentence - person.mentions[-1].sentence, 2)
 
 
-# -------------------------------------------------------------------------------- roles
-
-_PRONOUNS: Final[dict[str, tuple[Gender, str]]] = {
-    "he": ("male", "subj"),
-    "him": ("male", "obj"),
-    "his": ("male", "poss"),
-    "himself": ("male", "self"),
-    "she": ("female", "subj"),
-    "her": ("female", "her"),
-    "hers": ("female", "own"),
-    "herself": ("female", "self"),
-}
-_SAYING = frozenset("""said says say saying told tells claimed claims thought thinks believed believes stated states felt feels knew
-    knows realized realizes realised announced reported reports admitted admits discovered discovers revealed reveals
-    learned learns decided explained explains argued argues wrote writes noted notes added adds hoped feared
-    denied denies suggested suggests confirmed""".split())
-_NOMINATIVE = frozenset("he she they it we i you".split())
-_PRONOUN_ROLE = {"subj": SUBJECT, "obj": OBJECT, "prep": PREP, "self": OBJECT, "p-subj": SUBJECT, "p-obj": OBJECT, "p-prep": PREP}
+def _brief(mention: Mention) -> str:
+    return mention.role.removeprefix("p-")
 
 
-def _same(words: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    if words == other:
-        return True
-    short, long = sorted((words, other), key=len)
-    if len(short) == 1:
-        return len(long) > 1 and short[0] in (long[0], long[-1])
-    return short[0] == long[0] and short[-1] == long[-1]
+def _is_subject(mention: Mention) -> bool:
+    return mention.role in (SUBJECT, "p-subj")
 
 
-def _brief(role: str) -> str:
-    return role.removeprefix("p-") if role.startswith("p-") else role
-
-
-def _verbs(tokens: Sequence[_Token]) -> list[bool]:
-    out = [False] * len(tokens)
-    for i, token in enumerate(tokens):
-        word = token.word
-        if not word.isalpha():
-            continue
-        if word in AUXILIARIES or word in PAST_VERBS:
-            out[i] = True
-        elif len(word) > 3 and word.endswith("ed"):
-            out[i] = True
-        elif i and word.endswith("s") and not word.endswith("ss"):
-            before = tokens[i - 1]
-            if before.word.endswith("ly") and i > 1:
-                before = tokens[i - 2]
-            out[i] = before.entity >= 0 or before.word in _NOMINATIVE or before.word in ("who", "which", "that")
-    return out
-
-
-def _role(tokens: Sequence[_Token], i: int, verbs: Sequence[bool] | None = None) -> str:
-    """What the name or noun at `i` is in its clause, guessed from the words before and behind it."""
-    after = tokens[i + 1].word if i + 1 < len(tokens) else ""
-    if after in ("'s", "’s", "'", "’"):
-        return POSS
-    verbs = verbs if verbs is not None else [t.word in AUXILIARIES or t.word in PAST_VERBS for t in tokens]
-    j = i - 1
-    steps = 0
-    while j >= 0 and steps < 7:
-        token = tokens[j]
-        word = token.word
-        if word in PREPOSITIONS:
-            return PREP
-        if verbs[j]:
-            return OBJECT
-        if word in SUBORDINATORS:
-            return SUBJECT
-        if word in CONJUNCTIONS:
-            if j and tokens[j - 1].entity >= 0:
-                return _role(tokens, j - 1, verbs) if i - j < 3 else SUBJECT
-            return SUBJECT if _acts(tokens, i, verbs) else OTHER
-        if word in _CLAUSE or word in ("``", "''", "“", "”"):
-            return SUBJECT if _acts(tokens, i, verbs) else APPOS
-        if token.entity >= 0 or word in _NOMINATIVE:
-            return SUBJECT if _acts(tokens, i, verbs) else OTHER
-        j -= 1
-        steps += 1
-    return SUBJECT if _acts(tokens, i, verbs) or j < 0 else OTHER
-
-
-def _acts(tokens: Sequence[_Token], i: int, verbs: Sequence[bool]) -> bool:
-    """Whether a verb follows the name at `i`, right away or behind an adverb, a bracket or an apposition."""
-    j = i + 1
-    if j < len(tokens) and tokens[j].word in ("(", ","):
-        close = ")" if tokens[j].word == "(" else ","
-        k = j + 1
-        while k < len(tokens) and k - j < 14 and tokens[k].word != close:
-            k += 1
-        if k < len(tokens) and tokens[k].word == close:
-            j = k + 1
-    if j + 1 < len(tokens) and tokens[j].word in CONJUNCTIONS and tokens[j + 1].entity >= 0:
-        j += 2
-    for k in range(j, min(j + 3, len(tokens))):
-        if verbs[k] or tokens[k].word == "who":
-            return True
-        if not (tokens[k].word.endswith("ly") or tokens[k].word in _ADVERBS):
-            return False
-    return False
-
-
-_ADVERBS = frozenset("also then later never soon again still now once first both to'd 'd 'll 's not".split())
-
-
-def _pronoun_role(tokens: Sequence[_Token], i: int, verbs: Sequence[bool]) -> str:
-    word = tokens[i].word
-    kind = _PRONOUNS[word][1]
-    before = tokens[i - 1].word if i else ""
-    if kind == "subj":
-        return SUBJECT
-    if kind == "self":
-        return "self"
-    if kind == "her":
-        after = tokens[i + 1] if i + 1 < len(tokens) else None
-        bare = after is None or (after.entity < 0 and (after.word in AFTER_OBJECT or not after.word[0].isalnum()))
-        if after is not None and after.word in ("``", '"', "“", "own"):
-            bare = False
-        kind = "obj" if bare and not (after is not None and after.word == "``") else "poss"
-    if kind in ("obj", "own"):
-        return PREP if before in PREPOSITIONS else OBJECT
-    if before in PREPOSITIONS:
-        return "p-prep"
-    if i == 0 or before in SUBORDINATORS or (not before.isalnum() and before not in ("'s",)):
-        return "p-subj"
-    return "p-obj"
-
-
-def _conjoined(tokens: Sequence[_Token], i: int) -> bool:
-    before = tokens[i - 1].word if i else ""
-    after = tokens[i + 1].word if i + 1 < len(tokens) else ""
-    return (before in ("and", "&", "or") and i > 1 and (tokens[i - 2].entity >= 0 or tokens[i - 2].word == ",")) or (
-        after in ("and", "&", "or") and i + 2 < len(tokens) and tokens[i + 2].entity >= 0
-    )
-
-
-def _relative(tokens: Sequence[_Token], i: int) -> bool:
-    for k in (i + 1, i + 2):
-        if k < len(tokens) and tokens[k].word in ("who", "whose", "whom", "where"):
-            return True
-    return False
-
-
-def _opens(tokens: Sequence[_Token], i: int) -> bool:
-    return i == 0 or (i <= 2 and tokens[0].word in (*_OPENING_MARKS, *CONJUNCTIONS, *DETERMINERS))
-
-
-_OPENING_MARKS = ("``", '"', "“", "(", "-", "*", "then", "later", "when", "after", "however")
-
-
-def _describes_name(tokens: Sequence[_Token], i: int) -> bool:
-    """Whether the noun at `i` only says what a name next to it is: "the actress Jane", "Jane, an actress"."""
-    for k in (i + 1, i + 2):
-        if k < len(tokens) and tokens[k].entity >= 0:
-            return True
-        if k >= len(tokens) or tokens[k].word not in (",", "of"):
-            break
-    for k in range(i - 1, max(i - 6, -1), -1):
-        if tokens[k].entity >= 0:
-            return tokens[k + 1].word in (",", "is", "was", "became")
-        if tokens[k].word in PREPOSITIONS:
-            return False
-    return False
+def _softmax(scores: Sequence[float]) -> tuple[float, ...]:
+    top = max(scores)
+    raised = [math.exp(score - top) for score in scores]
+    total = sum(raised)
+    return tuple(value / total for value in raised)

@@ -30,6 +30,7 @@ _SPAN = re.compile(rf"(?<![\w'’]){_CAPITAL}(?:\.? +(?:{_PARTICLE} +){{0,2}}{_C
 _WORD = re.compile(r"[^\W_][\w*-]*\.?")
 _BEFORE = re.compile(r"([\w-]+)[ ,'’`]*$")
 _APPOSITION = re.compile(r",? (?:an?|the|his|her|their|my|whose) ((?:[\w-]+ ){0,4}[\w-]+)")
+_STOP = re.compile(r"(\w+)\. +")
 _LOOK = 40
 
 
@@ -45,7 +46,7 @@ def person_names(text: str) -> list[NameSpan]:
     names: list[NameSpan] = []
     for start, end in found:
         words = name_words(text[start:end])
-        if not words or not _is_person(text, start, end, words):
+        if not words or all(word in TITLES for word in words) or not _is_person(text, start, end, words):
             continue
         sure = (
             len(words) > 1
@@ -106,32 +107,36 @@ def _titles(name: str) -> list[str]:
 def _capitalised(text: str) -> Iterator[tuple[int, int]]:
     for match in _SPAN.finditer(text):
         start, end = match.span()
-        if match["of"] and name_words(text[start : match.start("of")])[:1][0:1] and not _regal(text[start : match.start("of")]):
+        if match["of"] and not _regal(text[start : match.start("of")]):
             end = match.start("of")
-        # What opens a sentence is no part of the name: "When Mary".
-        while start < end:
-            word = _WORD.match(text, start, end)
-            if word is None or not _opener(text, start, word.group().rstrip(".").lower()):
-                break
-            start = word.end()
-            while start < end and text[start] in " .":
-                start += 1
         # A full stop in the middle ends a sentence unless it follows an initial or a title.
-        for stop in re.finditer(r"(\w+)\. +", text[start:end]):
-            word_before = stop.group(1)
-            if len(word_before) > 1 and word_before.lower() not in TITLES and word_before.lower() not in ("jr", "sr"):
-                yield start, start + stop.end(1)
-                start += stop.end()
-                break
-        if start < end:
+        for stop in _STOP.finditer(text, start, end):
+            word = stop.group(1).lower()
+            if len(word) > 1 and word not in TITLES and word not in ("jr", "sr"):
+                yield from _trimmed(text, start, stop.end(1))
+                start = stop.end()
+        yield from _trimmed(text, start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The span without the words that open a sentence: "When Mary"."""
+    while start < end:
+        word = _WORD.match(text, start, end)
+        if word is None or not _opener(text, start, word.group().rstrip(".").lower()):
             yield start, end
+            return
+        start = word.end()
+        while start < end and text[start] in " .":
+            start += 1
 
 
 def _regal(name: str) -> bool:
     """Whether " of Somewhere" belongs to the name: "Mary of York", "Edward I of England"."""
     words = [word.lower() for word in name.split() if word.lower() not in TITLES]
-    return 0 < len(words) <= 2 and (words[0] in MALE_NAMES or words[0] in FEMALE_NAMES) and all(
-        re.fullmatch("[ivx]+", word) for word in words[1:]
+    return (
+        0 < len(words) <= 2
+        and (words[0] in MALE_NAMES or words[0] in FEMALE_NAMES)
+        and all(re.fullmatch("[ivx]+", word) for word in words[1:])
     )
 
 
@@ -157,7 +162,11 @@ def _is_person(text: str, start: int, end: int, words: tuple[str, ...]) -> bool:
             return False
         if not known and _follows(text, start, "in", "at", "near", "the", "a", "an", "since", "during"):
             return False
-    if text[start - 1 : start] in ('"', "“", "`", "‘") and text[end : end + 1] in ('"', "”", "'", "’", ",") and not known:
+    if (
+        text[start - 1 : start] in ('"', "“", "`", "‘")
+        and text[end : end + 1] in ('"', "”", "'", "’", ",")
+        and not known
+    ):
         # The name of a song, of a word that is spoken of.
         return False
     return not (_follows(text, start, "the") and not _titles(name))

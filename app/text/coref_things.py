@@ -31,8 +31,8 @@ _KINDS: Final[dict[str, NameType]] = {
     "album": "work",
 }
 _EMPTY = re.compile(
-    r"[Ii]t (?:(?:is|was|will|would|has been|may|might|can|could|must|should)\b(?! (?:an?|the|also|written|based|used|now|still|built|"
-    r"released|founded|owned|made|developed|run)\b)"
+    r"[Ii]t (?:(?:is|was|will|would|has been|may|might|can|could|must|should)\b"
+    r"(?! (?:an?|the|also|written|based|used|now|still|built|released|founded|owned|made|developed|run)\b)"
     r"|(?:seems?|seemed|appears?|appeared|turns?|turned|rains?|rained|snows?|snowed|takes|took|depends?|happens|happened|looks|"
     r"looked|follows|matters|hurts|helps|feels|felt|sounds|pays|makes|made|got|gets|goes|went|worked|works)\b)"
 )
@@ -47,8 +47,6 @@ _THINGS = frozenset(("organization", "product", "work", "concept", "event", "pla
 
 def resolve_things(text: str, spans: Sequence[tuple[int, int]], names: Sequence[NameSpan]) -> list[Resolution]:
     found: list[Resolution] = []
-    if PRONOUN.search(text) is None:
-        return found
     things = sorted((n for n in names if n.type in _THINGS), key=lambda n: n.start)
     if not things:
         return found

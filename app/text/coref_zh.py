@@ -1,7 +1,7 @@
 """Third-person pronouns of Chinese text: 他 她 它 其, 该公司 and its like.
 
 Chinese has neither gender nor number on names, so this goes by uniqueness: one fitting person near enough, or one that
-the sentence before is about. Persons without a name (老板, 医生, 她婆婆) compete; where one may be meant, nothing is said.
+the sentence before is about. Persons without a name (老板, 医生) compete; where one may be meant, nothing is said.
 """
 
 from __future__ import annotations
@@ -55,11 +55,13 @@ PRONOUN = re.compile(
 _KIN_NEXT = re.compile("|".join(sorted(KIN, key=len, reverse=True)))
 _NOUN = re.compile("|".join(sorted({*PERSON_NOUNS, *FEMALE_NOUNS, *MALE_NOUNS}, key=len, reverse=True)))
 _FEMALE_NOUNS, _MALE_NOUNS = frozenset(FEMALE_NOUNS), frozenset(MALE_NOUNS)
-_CLAUSE = "，,；;：:。！？!?\n“”\"「」—…（）() 、"
+_CLAUSE = '，,；;：:。！？!?\n“”"「」—…（）() 、'
 _NAMED = re.compile("(?:名叫|叫做|叫|是|名为|，)?$")
 _DESCRIBES = re.compile("(?:是|为|成为|担任|当|做|作为|任)[^，。；]{0,12}$")
 _GOVERNED = re.compile("(?:给|对|向|跟|和|与|把|被|让|叫|请|问|告诉|见|看|帮|陪|送|为|找|是|替)$")
-_THINGS: Final[frozenset[NameType]] = frozenset(("organization", "product", "work", "concept", "event", "place", "other"))
+_THINGS: Final[frozenset[NameType]] = frozenset(
+    ("organization", "product", "work", "concept", "event", "place", "other")
+)
 _BACK: Final = 2
 """Sentences back."""
 
@@ -77,8 +79,6 @@ class _Seen:
 
 
 def resolve_han(text: str, spans: Sequence[tuple[int, int]], names: Sequence[NameSpan]) -> list[Resolution]:
-    if PRONOUN.search(text) is None:
-        return []
     return _Reader(text, spans, names).read()
 
 
@@ -135,11 +135,11 @@ class _Reader:
     def _persons(self) -> list[_Seen]:
         seen: list[_Seen] = []
         for n in self.names:
-            if n.type == "person" and not self._is_label(n):
+            if n.type == "person":
                 seen.append(_Seen(n.start, n.end, self._sentence(n.start), n.name, self.genders.get(n.name), False))
         for match in _NOUN.finditer(self.text):
             start, end = match.span()
-            if self._in_name(start, end) or self._introduces(start, end):
+            if self._in_name(start, end) or self._introduces(start, end) or self.text[end : end + 1] in ("：", ":"):
                 continue
             word = match.group()
             gender: Gender | None = "female" if word in _FEMALE_NOUNS else "male" if word in _MALE_NOUNS else None
@@ -147,20 +147,22 @@ class _Reader:
         seen.sort(key=lambda s: s.start)
         last = -1
         for s in seen:
-            begins = s.start == self.spans[s.sentence][0] or self.text[s.start - 1] in _CLAUSE or self._after_time(s.start)
+            begins = (
+                s.start == self.spans[s.sentence][0] or self.text[s.start - 1] in _CLAUSE or self._after_time(s.start)
+            )
             s.leads = s.sentence != last and begins
             last = s.sentence
         return seen
 
     def _after_time(self, at: int) -> bool:
         start = self.spans[self._sentence(at)][0]
-        return at - start <= 8 and re.fullmatch("(?:今天|昨天|明天|昨晚|今晚|上周|后来|但|而|同事|演员|记者|据|除了)*", self.text[start:at]) is not None
-
-    def _is_label(self, n: NameSpan) -> bool:
-        """Whether the name only says who speaks: "小陈：…" """
-        head = self.text[n.end : n.end + 2].lstrip("*")[:1]
-        line = self.text[max(0, n.start - 24) : n.start].rpartition("\n")[2].strip(" *-")
-        return head in (":", "：") and (not line or line.endswith(("]", "］", ")")) or line[-1:].isdigit())
+        return (
+            at - start <= 8
+            and re.fullmatch(
+                "(?:今天|昨天|明天|昨晚|今晚|上周|后来|但|而|同事|演员|记者|据|除了)*", self.text[start:at]
+            )
+            is not None
+        )
 
     def _in_name(self, start: int, end: int) -> bool:
         i = bisect.bisect_right(self.starts, start) - 1
@@ -220,10 +222,11 @@ class _Reader:
         distinct = {p.name for p in fitting}
         if None not in distinct and len(distinct) == 1:
             return fitting[-1].name
-        chained = self.chain.get(pronoun)
-        if chained is not None and chained[1] and chained[0] >= self.spans[max(0, sentence - 1)][0]:
-            if not any(p.start > chained[0] and p.name != chained[1] for p in fitting):
-                return chained[1]
+        since, chained = self.chain.get(pronoun, (-1, None))
+        if chained is not None and since >= self.spans[max(0, sentence - 1)][0]:
+            newer = any(p.start > since and p.name != chained for p in fitting)
+            if not newer:
+                return chained
         if here:
             return self._about(here)
         before = [p for p in fitting if p.sentence == sentence - 1]
@@ -252,7 +255,11 @@ class _Reader:
         first = near[0]
         start = self.spans[self._sentence(first.start)][0]
         opens = first.start == start or self.text[first.start - 1] in _CLAUSE or self.text[first.start - 1] == "叫"
-        return first.name if opens and first.type != "place" and not self.text.startswith("的", first.end + self._space(first)) else None
+        return (
+            first.name
+            if opens and first.type != "place" and not self.text.startswith("的", first.end + self._space(first))
+            else None
+        )
 
     def _space(self, n: NameSpan) -> int:
         return 1 if self.text[n.end : n.end + 1] == " " else 0

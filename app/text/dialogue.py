@@ -12,15 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.text.coref_words import FEMALE_NAMES, MALE_NAMES, OPENERS, TITLES
+from app.text.coref_words import FEMALE_NAMES, MALE_NAMES, OPENERS, TITLES, words_of
 from app.text.coref_words_zh import SPEAKERS, SURNAMES
 from app.text.normalise import HAN
 
 _LINE = re.compile(
-    r"""^[ \t]*(?P<quote>>[ \t]*)?(?P<bullet>[-*+][ \t]+)?
-    (?:[\[［(（](?P<time>[^\]］)）\n]{1,60})[\]］)）][ \t]*|(?P<clock>(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[ \t]+)?\d{1,2}:\d{2}(?::\d{2})?)[ \t]+)?
-    (?P<bold>\*\*|__)?(?P<speaker>[^\s:：\[\]|#>*_`"'“”(){}<=/\\-][^:：\n|`"“”{}<>=\[\]]{0,39}?)(?P<close>\*\*|__)?
-    [ \t]*(?:[(（](?P<late>[^)）\n]{1,40})[)）][ \t]*)?[:：](?P<after>\*\*|__)?(?=[ \t]|(?<=：)|(?<=\*\*)|(?<=__))[ \t]*(?=\S)""",
+    r"""^[ \t]*(?:>[ \t]*)?(?P<bullet>[-*+][ \t]+)?
+    (?:[\[［(（](?P<time>[^\]］)）\n]{1,60})[\]］)）][ \t]*
+       |(?P<clock>(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[ \t]+)?\d{1,2}:\d{2}(?::\d{2})?)[ \t]+)?
+    (?:\*\*|__)?
+    (?P<speaker>[^\s:：\[\]|\#>*_`"'“”(){}<=/\\-][^:：\n|`"“”{}<>=\[\]]{0,39}?)
+    (?:\*\*|__)?[ \t]*(?:[(（](?P<late>[^)）\n]{1,40})[)）][ \t]*)?
+    [:：](?:\*\*|__)?(?=[ \t]|(?<=：)|(?<=\*\*)|(?<=__))[ \t]*(?=\S)""",
     re.MULTILINE | re.VERBOSE,
 )
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -29,19 +32,20 @@ _SENTENCE = re.compile(r"[.!?。！？…~～]|[，,].*\S")
 _HAN_ONLY = re.compile(f"[{HAN}·•]+")
 _LATIN = re.compile(r"[A-ZÀ-ÖØ-Þ][\w.'’-]*(?: (?:[A-ZÀ-ÖØ-Þ][\w.'’-]*|de|van|von|der|la|al|bin|\d{1,2})){0,3}")
 _KEY_LIST: Final = """
-    note notes warning tip tips hint todo important caution info example examples summary title date author authors
-    tag tags alias aliases name names age city country email phone address url link links source sources type status
-    version category created updated modified description subject from to cc bcc re time place location where when
-    what why how who result results input output expected actual before after pros cons pro con correct incorrect
-    wrong right question questions step steps goal goals problem problems solution solutions cause causes fix action
-    actions decision decisions risk risks attendees agenda topic topics context background conclusion references
-    reference see usage default returns return raises args parameters params error errors price total size color
-    colour weight height budget owner priority deadline due start end id key value keywords language license home
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december breakfast lunch dinner yes no ok chapter section part figure table ingredients
-    method edit update ps p.s http https file path image song album artist director cast genre rating pages isbn
-    publisher translation original meaning definition synonyms antonyms score model dataset week day month year"""
-_KEYS: Final = frozenset(_KEY_LIST.split())
+    note notes warning tip tips hint todo important caution info example examples summary title date author
+    authors tag tags alias aliases name names age city country email phone address url link links source
+    sources type status version category created updated modified description subject from to cc bcc re time
+    place location where when what why how who result results input output expected actual before after pros
+    cons pro con correct incorrect wrong right question questions step steps goal goals problem problems
+    solution solutions cause causes fix action actions decision decisions risk risks attendees agenda topic
+    topics context background conclusion references reference see usage default returns return raises args
+    parameters params error errors price total size color colour weight height budget owner priority deadline
+    due start end id key value keywords language license home monday tuesday wednesday thursday friday saturday
+    sunday january february march april may june july august september october november december breakfast
+    lunch dinner yes no ok chapter section part figure table ingredients method edit update ps p.s http https
+    file path image song album artist director cast genre rating pages isbn publisher translation original
+    meaning definition synonyms antonyms score model dataset week day month year"""
+_KEYS: Final = words_of(_KEY_LIST)
 _HAN_KEYS = re.compile(
     "注意?|备注|提示|说明|时间|日期|地点|地址|主题|标题|作者|来源|标签|分类|类型|类别|状态|版本|问题|原因|结果|结论|目标|步骤"
     "|方法|方案|例如|比如|例子|案例|示例|总结|摘要|背景|参考|链接|网址|关键词|作用|评价|优点|缺点|优势|劣势|定义|翻译|原文|译文|工具"
@@ -164,9 +168,8 @@ def _could_be_person(name: str) -> bool:
 
 
 _ASIDES: Final = frozenset(("Q", "A", "问", "答", "甲", "乙", "丙", "Me", "me", "我", "你"))
-_ROLES = frozenset(
-    "interviewer interviewee host guest moderator speaker user assistant human ai me customer agent".split()
-)
+_ROLES = words_of("""
+    interviewer interviewee host guest moderator speaker user assistant human ai me customer agent""")
 
 # ------------------------------------------------------------------- told by name
 
@@ -177,11 +180,11 @@ def addressee_of(all_turns: Sequence[Turn], index: int) -> str | None:
     return others.pop() if len(others) == 1 else None
 
 
-_BASE_VERBS: Final = frozenset(
-    """think want know love like need feel hope see go get work live say guess mean wish keep use try plan look prefer
-    remember agree believe enjoy start make take play run find come give tell ask read write call help bring buy sell
-    teach learn study visit travel walk swim paint cook eat drink sleep miss hate understand own spend""".split()
-)
+_BASE_VERBS: Final = words_of("""
+    think want know love like need feel hope see go get work live say guess mean wish keep use try plan look
+    prefer remember agree believe enjoy start make take play run find come give tell ask read write call help
+    bring buy sell teach learn study visit travel walk swim paint cook eat drink sleep miss hate understand own
+    spend""")
 _IRREGULAR: Final = {
     "am": "is",
     "are": "is",
@@ -206,13 +209,16 @@ _SHORT: Final = {"m": " is", "re": " is", "ve": " has", "ll": " will", "d": " wo
 _FIRST = re.compile(
     r"\b(?P<aux>(?i:am|are|were|have|do|don['’]t|haven['’]t|aren['’]t)) (?P<inverted>I|you)\b(?!['’])"
     r"|\b(?P<both>we both|both of us|the two of us)\b"
-    r"|\b(?P<subject>I|you|You)\b(?:['’](?P<short>m|re|ve|ll|d)\b)?(?: (?P<adverb>really|also|just|always|still|never|actually|usually|often|definitely|totally))?(?: (?P<verb>[a-z]+(?:n['’]t)?)\b)?"
+    r"|\b(?P<subject>I|you|You)\b(?:['’](?P<short>m|re|ve|ll|d)\b)?"
+    r"(?: (?P<adverb>really|also|just|always|still|never|actually|usually|often|definitely|totally))?"
+    r"(?: (?P<verb>[a-z]+(?:n['’]t)?)\b)?"
     r"|\b(?P<own>my|My|your|Your)\b|\b(?P<mine>mine|yours)\b|\b(?P<object>me|myself|yourself)\b",
 )
 _FIXED = re.compile(
     r"(?:\bthank |\bthanks to |\bsee |\blove |\bmiss |\bbless |\bexcuse |\btell |\bbelieve )$", re.IGNORECASE
 )
-_GENERIC_YOU = frozenset("know guys all see two can never".split())
+_GENERIC_YOU = words_of("""
+    know guys all see two can never""")
 _QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”|「[^」\n]*」|`[^`\n]*`')
 _HAN_FIRST = re.compile(
     "(?P<both>我们俩|我俩|咱俩|咱们俩|我们两个)"
