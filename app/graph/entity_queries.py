@@ -166,6 +166,28 @@ async def list_stored(
     return [_stored(row) for row in rows]
 
 
+async def list_names(
+    session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str]
+) -> dict[str, list[tuple[str, str]]]:
+    """By key, the names under which the workspace has something, with its type."""
+    rows = await (await raw(session)).fetch(
+        """
+        SELECT DISTINCT n.key, n.name, root.type
+        FROM unnest($2::text[]) AS wanted (key)
+        JOIN entity_names n ON n.workspace_id = $1 AND n.key = wanted.key
+        JOIN entities e ON e.workspace_id = $1 AND e.id = n.entity_id
+        JOIN entities root ON root.workspace_id = $1 AND root.id = coalesce(e.merged_into, e.id)
+        ORDER BY n.key, n.name
+        """,
+        workspace_id,
+        list(keys),
+    )
+    names: dict[str, list[tuple[str, str]]] = {}
+    for row in rows:
+        names.setdefault(row["key"], []).append((row["name"], row["type"]))
+    return names
+
+
 async def list_groups(
     session: AsyncSession, workspace_id: uuid.UUID, roots: Iterable[uuid.UUID]
 ) -> dict[uuid.UUID, list[Side]]:

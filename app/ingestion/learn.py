@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.cards.links import links_in
 from app.index.rows import CardRows
 from app.ingestion.derive import Derived, derive
-from app.ingestion.extract.types import Extraction, Source, Span
+from app.ingestion.extract.gazetteer import candidate_keys
+from app.ingestion.extract.types import Extraction, Source, Span, known_type
 from app.ingestion.posted import Claims, Posted, with_posted
 from app.ingestion.prepare import prepare
 from app.ingestion.queries import CardText
@@ -18,11 +19,17 @@ from app.text.segment import Segmenter
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """A card with its chunks; what the extractor reads is `source`."""
+    """A card with its chunks; what the extractor reads is `source`. `keys`: names that the text may hold."""
 
     card: CardText
     rows: CardRows
     source: Source
+    keys: frozenset[str]
+
+    def knowing(self, names: Mapping[str, Sequence[tuple[str, str]]]) -> Chunked:
+        """The same, with those of these names (by key) that its text may hold."""
+        known = [(name, known_type(kind)) for key in sorted(self.keys & names.keys()) for name, kind in names[key]]
+        return replace(self, source=replace(self.source, known=known)) if known else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,8 @@ def chunk_all(
     count_tokens: Callable[[str], int],
     target_tokens: int,
     max_tokens: int,
+    *,
+    with_keys: bool,
 ) -> tuple[list[Chunked], Failures]:
     """What cannot be cut is told apart; the others of the group can."""
     chunked: list[Chunked] = []
@@ -92,7 +101,8 @@ def chunk_all(
             workspace_id=workspace_id,
             links=[link.target for link in links_in(card.content)],
         )
-        chunked.append(Chunked(card, rows, source))
+        keys = frozenset(candidate_keys(f"{card.title}\n{card.content}", segmenter)) if with_keys else frozenset()
+        chunked.append(Chunked(card, rows, source, keys))
     return chunked, failed
 
 

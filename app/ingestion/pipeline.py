@@ -12,6 +12,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,6 +21,7 @@ from app.core.errors import MindConeError
 from app.core.log import get
 from app.db.session import Database
 from app.graph import cone_queries as cone
+from app.graph import entity_queries as entities
 from app.graph.vectors import VectorEntry, VectorTable, insert_vectors
 from app.index import lexical
 from app.index import queries as index
@@ -28,7 +30,6 @@ from app.index.postings import LexicalRow
 from app.index.rows import CardRows, StoredVector
 from app.index.spaces import Spaces, WriteSpace
 from app.ingestion import posted_queries, queries
-from app.ingestion.chunk import CountTokens
 from app.ingestion.extract.offline import OfflineExtractor
 from app.ingestion.extract.types import Extraction, Extractor
 from app.ingestion.learn import Before, Chunked, Failures, Learned, chunk_all, derive_all
@@ -78,6 +79,11 @@ class Pipeline:
         # Preparing is Python: several groups at once would only all be late for the embedder.
         self._preparing = asyncio.Lock()
 
+    @property
+    def linker(self) -> Linker:
+        """Who links the names; what people change goes through the same one."""
+        return self._linker
+
     async def ingest(self, workspace_id: uuid.UUID, tasks: Sequence[Task], *, last_attempt: bool = False) -> Outcome:
         """Learn these cards. Those that are done already, gone or changed are passed over.
 
@@ -111,46 +117,41 @@ class Pipeline:
                 await posted_queries.list_posted(session, workspace_id, texts),
                 await cone.list_own_episodes(session, workspace_id, [text.card_id for text in texts]),
             )
+        extracting = self._settings.extractor != "off"
+        async with self._preparing:
+            chunked, broken = await asyncio.to_thread(
+                partial(chunk_all, with_keys=extracting),
+                *(workspace_id, texts, self._segmenter, count_tokens, target, longest),
+            )
+        if extracting:
+            async with self._database.read() as session:
+                keys = set().union(*(one.keys for one in chunked))
+                names = await entities.list_names(session, workspace_id, keys)
+            chunked = [one.knowing(names) for one in chunked]
         if self._extractor is self._offline:
             async with self._preparing:
-                learned, broken = await asyncio.to_thread(
-                    self._all_at_once, workspace_id, texts, before, count_tokens, target, longest
-                )
+                learned, unread = await asyncio.to_thread(self._read_and_derive, chunked, before, extracting)
         else:
-            async with self._preparing:
-                chunked, broken = await asyncio.to_thread(
-                    chunk_all, workspace_id, texts, self._segmenter, count_tokens, target, longest
-                )
-            extractions = await self._extract(workspace_id, chunked, last_attempt)
+            extractions = await self._extract(workspace_id, chunked, last_attempt) if extracting else {}
             async with self._preparing:
                 learned, unread = await asyncio.to_thread(
                     derive_all, chunked, extractions, before, self._segmenter, self._offline.claims
                 )
-            broken += unread
+        broken += unread
         await self._say_broken(workspace_id, broken, outcome)
         return learned
 
-    def _all_at_once(
-        self,
-        workspace_id: uuid.UUID,
-        texts: Sequence[CardText],
-        before: Before,
-        count_tokens: CountTokens,
-        target: int,
-        longest: int,
+    def _read_and_derive(
+        self, chunked: Sequence[Chunked], before: Before, extracting: bool
     ) -> tuple[list[Learned], Failures]:
-        chunked, broken = chunk_all(workspace_id, texts, self._segmenter, count_tokens, target, longest)
         extractions = {}
-        if self._settings.extractor != "off":
-            for one in chunked:
-                try:
-                    extractions[one.card.card_id] = self._offline.read(one.source)
-                except Exception as error:
-                    # Found by its words and its chunks all the same.
-                    log.error("extraction_failed", card_id=str(one.card.card_id), exc_info=error)
-                    extractions[one.card.card_id] = Extraction()
-        learned, unread = derive_all(chunked, extractions, before, self._segmenter, self._offline.claims)
-        return learned, [*broken, *unread]
+        for one in chunked if extracting else ():
+            try:
+                extractions[one.card.card_id] = self._offline.read(one.source)
+            except Exception as error:
+                # Found by its words and its chunks all the same.
+                log.error("extraction_failed", card_id=str(one.card.card_id), exc_info=error)
+        return derive_all(chunked, extractions, before, self._segmenter, self._offline.claims)
 
     async def _extract(
         self, workspace_id: uuid.UUID, chunked: Sequence[Chunked], last_attempt: bool

@@ -14,9 +14,7 @@ from typing import Any, Final
 
 from app.ingestion.cone.cover import cover
 from app.ingestion.extract.types import (
-    ENTITY_TYPES,
     EntityDraft,
-    EntityType,
     EpisodeDraft,
     Extraction,
     FacetDraft,
@@ -26,6 +24,7 @@ from app.ingestion.extract.types import (
     Source,
     Span,
     TimeRange,
+    known_type,
 )
 from app.text.normalise import name_key
 from app.text.when import find_times
@@ -91,7 +90,7 @@ class _Item:
         self.entities = [
             EntityDraft(
                 entity["name"],
-                _type(entity.get("type")),
+                known_type(entity.get("type")),
                 entity.get("description") or "",
                 tuple(entity.get("aliases") or ()),
             )
@@ -196,10 +195,6 @@ class _Entities:
                 spans.append(Span(at, at + len(name)))
                 at = self._content.find(name, at + len(name))
         return tuple(sorted(spans, key=lambda span: span.start))
-
-
-def _type(given: str | None) -> EntityType:
-    return given if given in ENTITY_TYPES else "other"
 
 
 def _day(moment: str | None) -> TimeRange | None:

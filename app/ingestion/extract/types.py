@@ -26,6 +26,11 @@ ENTITY_TYPES: Final[tuple[EntityType, ...]] = (
 )
 
 
+def known_type(written: str | None) -> EntityType:
+    """The type of that name; "other" where there is none."""
+    return next((kind for kind in ENTITY_TYPES if kind == written), "other")
+
+
 NO_WORKSPACE: Final = uuid.UUID(int=0)
 
 
