@@ -15,7 +15,7 @@ from app.ingestion.cone.claims import passage_claims
 from app.ingestion.cone.dates import is_day
 from app.ingestion.cone.limits import DEFAULT_LIMITS, ConeLimits
 from app.ingestion.cone.lookup import Lookup
-from app.ingestion.cone.phrases import bounded, joined, lead, says_something, width
+from app.ingestion.cone.phrases import bounded, is_small_talk, joined, lead, says_something, width
 from app.ingestion.cone.prose import introduction, leans
 from app.ingestion.cone.roles import roles
 from app.ingestion.cone.sections import Passage, Section, sections
@@ -58,7 +58,7 @@ def _episode(title: str, parts: Sequence[_Part], view: CardView, at: Lookup, lim
     facets = tuple(_facet(part, limits) for part in parts)
     return EpisodeDraft(
         title=title,
-        summary=summary_of(facets, limits.summary_words),
+        summary=summary_of(facets, limits.summary_words, title),
         facets=facets,
         roles=roles([part.claims for part in parts], view.names, title, limits),
         happened=_happened(parts, view, at),
@@ -102,7 +102,7 @@ def _parts(source: Source, view: CardView, at: Lookup, limits: ConeLimits) -> li
         groups = _groups(section, limits)
         introduced = ""
         for group in groups:
-            context = base if width(base) <= limits.title_words else (path[-1] if path else base)
+            context = _context(title, path, limits)
             claims: list[Claim] = []
             for passage in group:
                 claims += passage_claims(passage, introduced or context, at, limits)
@@ -159,7 +159,9 @@ def _phrase(claims: Sequence[Claim], limits: ConeLimits) -> str:
     else:
         first = next((claim for claim in claims if claim.quotable and not leans(claim.said)), claims[0])
     said = lead(first.said, limits.phrase_words)
-    return f"{first.speaker}, {said}" if first.speaker else said
+    if is_small_talk(said):
+        said = bounded(first.said, limits.phrase_words)
+    return f"{first.speaker}: {said}" if first.speaker and first.speaker not in said else said
 
 
 def _rest(source: Source, limits: ConeLimits) -> _Part:
@@ -176,6 +178,16 @@ def _rest(source: Source, limits: ConeLimits) -> _Part:
 
 def _title(source: Source, parts: Sequence[_Part]) -> str:
     return source.title.strip() or (parts[0].path[0] if parts[0].path else parts[0].title)
+
+
+def _context(title: str, path: Sequence[str], limits: ConeLimits) -> str:
+    """What stands in front of a claim that says too little: title and heading; of a long pair a telling heading."""
+    if not path:
+        return bounded(title, limits.title_words)
+    both = _join(title, path[-1])
+    if width(both) <= limits.context_words:
+        return both
+    return path[-1] if width(path[-1]) >= limits.context_words / 3 else bounded(both, limits.title_words)
 
 
 def _join(base: str, heading: str) -> str:
@@ -199,8 +211,8 @@ def _unique(title: str, taken: set[str]) -> str:
 
 def _by_date(parts: Sequence[_Part]) -> list[tuple[str, list[_Part]]]:
     """A journal, whose headings are dates, by its days; else all together under no date."""
-    dates = {heading: is_day(heading) for part in parts for heading in part.path}
-    days = [next((heading for heading in part.path if dates[heading]), "") for part in parts]
+    dates = {heading for heading in {heading for part in parts for heading in part.path} if is_day(heading)}
+    days = [next((heading for heading in part.path if heading in dates), "") for part in parts]
     if len(set(filter(None, days))) < 2:
         return [("", list(parts))]
     pairs = zip(days, parts, strict=True)

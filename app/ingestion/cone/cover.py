@@ -22,11 +22,13 @@ from app.ingestion.extract.types import EpisodeDraft, FacetDraft, PointDraft, So
 from app.text.anchors import Anchor, anchors
 from app.text.markdown import blocks, strip_marks
 from app.text.normalise import fold
+from app.text.stopwords import ENGLISH
 
 _NUMERIC: Final = frozenset(("quantity", "number", "money", "percent"))
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f0-9]{2,}|[\u3400-\u9fff]{2}")
 _SUBSTRING_CHARS: Final = 200_000
 _MAY_HAVE_CODE = re.compile(r"```|~~~|^(?: {4}|\t)", re.MULTILINE)
+_ENDS: Final = frozenset(".!?。！？")
 _BARE_WORDS: Final = 9.0
 
 Place = tuple[int, int]
@@ -60,7 +62,7 @@ def cover(
     fresh: dict[Place, list[PointDraft]] = defaultdict(list)
     for each in missing:
         shown = strip_marks(each.sentence.text, True)
-        at = places.of(each.sentence.start, each.sentence.end, shown)
+        at = places.of(each.sentence.start, shown)
         fresh[at] += _points(each, shown, turns.at(each.sentence.start), episodes[at[0]].facets[at[1]], limits)
         if added is not None:
             added.update(anchor.kind for anchor in each.anchors)
@@ -145,32 +147,34 @@ class _Places:
     def __init__(self, episodes: Sequence[EpisodeDraft]) -> None:
         self._spans: list[tuple[int, int, Place]] = []
         self._facets: dict[str, list[Place]] = defaultdict(list)
-        self._first: Place | None = None
+        self._last: Place = next(((e, 0) for e, episode in enumerate(episodes) if episode.facets), (0, 0))
         for e, episode in enumerate(episodes):
             for f, facet in enumerate(episode.facets):
-                self._first = self._first or (e, f)
                 if facet.start is not None and facet.end is not None:
                     self._spans.append((facet.start, facet.end, (e, f)))
                 said = " ".join((facet.title, facet.description, *(point.text for point in facet.points)))
-                for word in set(_WORD.findall(fold(said))):
+                for word in set(_WORD.findall(fold(said))) - ENGLISH:
                     self._facets[word].append((e, f))
         self._spans.sort()
         self._starts = [start for start, _, _ in self._spans]
 
-    def of(self, start: int, end: int, text: str) -> Place:
+    def of(self, start: int, text: str) -> Place:
+        """Sentences that share no word with any facet stay with the one before them."""
+        self._last = self._nearest(start, text)
+        return self._last
+
+    def _nearest(self, start: int, text: str) -> Place:
         i = bisect.bisect_right(self._starts, start) - 1
         if i >= 0 and start < self._spans[i][1]:
             return self._spans[i][2]
         votes: Counter[Place] = Counter()
-        for word in set(_WORD.findall(fold(text))):
+        for word in set(_WORD.findall(fold(text))) - ENGLISH:
             facets = self._facets.get(word, ())
             for place in facets:
                 votes[place] += 840 // len(facets)
         if votes:
             return min(votes, key=lambda place: (-votes[place], place))
-        if i >= 0:
-            return self._spans[i][2]
-        return self._first or (0, 0)
+        return self._spans[i][2] if i >= 0 else self._last
 
 
 class _Turns:
@@ -236,7 +240,8 @@ def _points(
         if speaker and speaker not in piece:
             text = speech(speaker, "said", piece)
         else:
-            text = under(facet.title, piece) if not speaker and width(piece) < _BARE_WORDS else piece
+            bare = not speaker and width(piece) < _BARE_WORDS and piece[-1] not in _ENDS
+            text = under(facet.title, piece) if bare else piece
         points.append(PointDraft(text, sentence.start, sentence.end, times=sentence.times, speaker=speaker))
     return points
 

@@ -13,7 +13,6 @@ from app.ingestion.cone.phrases import bounded, is_han_text, pieces, under
 from app.ingestion.cone.sections import Passage
 from app.text.markdown import strip_marks
 
-_SEPARATOR = re.compile(r"[\s|:\-]+$")
 _CELL = re.compile(r"(?<!\\)\|(?![^\[\]\n]{0,200}\]\])")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?:`{3,}|~{3,})[ \t]*([\w+#.-]*)")
@@ -28,23 +27,22 @@ _READ_CHARS: Final = 20_000
 
 
 def row_claims(passage: Passage, at: Lookup, limits: ConeLimits) -> Iterator[Claim]:
-    """`header: value; …` for each row; a table without rows is its header."""
-    rows: list[tuple[int, int, list[str]]] = []
-    start = passage.start
-    for line in at.content[passage.start : passage.end].splitlines(keepends=True):
-        text = line.strip()
-        if text and not _SEPARATOR.match(text):
-            cells = [strip_marks(cell, False) for cell in _CELL.split(text.strip("|"))]
-            rows.append((start + len(line) - len(line.lstrip()), start + len(line.rstrip()), cells))
-        start += len(line)
-    header = rows[0][2] if len(rows) > 1 else []
-    for start, end, cells in rows[1:] or rows:
+    """`header: value; …` for each row below the first line; a table of one line is its header."""
+    header = _cells(at.content[passage.lines[0].start : passage.lines[0].end]) if passage.lines[1:] else []
+    for row in passage.lines[1:] or passage.lines:
+        cells = _cells(at.content[row.start : row.end])
+        if not any(cells) or cells == header:
+            continue
         han = is_han_text("".join(cells))
         named = [(header[i] if i < len(header) else "", cell) for i, cell in enumerate(cells) if cell]
         text = ("；" if han else "; ").join(f"{h}{'：' if han else ': '}{cell}" if h else cell for h, cell in named)
-        times = tuple(time for sentence in at.sentences(start, end) for time in sentence.times)
+        times = tuple(time for sentence in at.sentences(row.start, row.end) for time in sentence.times)
         for piece in pieces(text, limits.point_words):
-            yield Claim(start, end, piece, piece, times=times, weight=at.weight(start, end))
+            yield Claim(row.start, row.end, piece, piece, times=times, weight=at.weight(row.start, row.end))
+
+
+def _cells(line: str) -> list[str]:
+    return [strip_marks(cell, False) for cell in _CELL.split(line.strip().strip("|"))]
 
 
 def code_claim(passage: Passage, context: str, at: Lookup) -> Iterator[Claim]:

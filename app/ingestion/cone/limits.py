@@ -17,6 +17,7 @@ class ConeLimits:
     description_words: float = 60.0
     summary_words: float = 150.0
     title_words: float = 16.0
+    context_words: float = 10.0
     phrase_words: float = 8.0
     role_words: float = 25.0
     max_roles: int = 8

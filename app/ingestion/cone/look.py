@@ -7,6 +7,7 @@ of `app.text`.
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -16,9 +17,11 @@ from app.ingestion.extract.types import EntityDraft, Source, TimeRange
 from app.text.anchors import anchors
 from app.text.coref import NameSpan, resolve, rewrite
 from app.text.dialogue import stand_alone_turn, turns
-from app.text.markdown import outline
+from app.text.markdown import strip_marks
 from app.text.sentences import sentences
 from app.text.when import find_times
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.{0,80})$", re.MULTILINE)
 
 Timed = tuple[int, TimeRange]
 
@@ -33,6 +36,8 @@ def look(source: Source, entities: Sequence[EntityDraft] = ()) -> CardView:
         key=lambda name: name.start,
     )
     resolved = resolve(content, names, spans, source.title)
+    pronouns = [found.start for found in resolved]
+    named = {entity.name for entity in entities}
     title_times = _times(source.title, source.created_at)
     times = _Timeline(content, _day(title_times) or source.created_at)
     speakers = {turn.speaker for turn in said}
@@ -47,7 +52,11 @@ def look(source: Source, entities: Sequence[EntityDraft] = ()) -> CardView:
             others = speakers - {turn.speaker}
             text = rewrite(min(end, max(start, turn.said)), end, content, resolved)
             text = stand_alone_turn(text, turn.speaker, next(iter(others)) if len(others) == 1 else None)
-        views.append(SentenceView(start, end, text, times.within(start, end)))
+        first = bisect.bisect_left(pronouns, start)
+        meant = (found.name for found in resolved[first : bisect.bisect_left(pronouns, end)])
+        told = (turn.speaker,) if turn is not None and turn.speaker in text else ()
+        known = tuple(name for name in dict.fromkeys((*told, *meant)) if name in named)
+        views.append(SentenceView(start, end, text, times.within(start, end), known))
     return CardView(
         views,
         said,
@@ -75,11 +84,11 @@ def _days(content: str, said_at: datetime) -> Iterator[tuple[int, int, datetime]
     """The stretches of a journal, each with the day of its heading; other contents are one."""
     start = 0
     if "#" in content:
-        for heading in outline(content):
-            if is_day(heading.text):
-                yield start, heading.start, said_at
-                start = heading.start
-                said_at = _day(_times(heading.text, said_at)) or said_at
+        for heading in _HEADING.finditer(content):
+            if is_day(strip_marks(heading.group(1))):
+                yield start, heading.start(), said_at
+                start = heading.start()
+                said_at = _day(_times(heading.group(1), said_at)) or said_at
     yield start, len(content), said_at
 
 

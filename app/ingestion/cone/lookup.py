@@ -37,8 +37,10 @@ class Lookup:
         return sum(fold(anchor.text) not in self.speakers for anchor in self._anchors[first:last])
 
     def names(self, start: int, end: int) -> tuple[str, ...]:
+        """Entities that are named there, or meant by a pronoun; in order."""
         first, last = self._at(self._mention_starts, start), self._at(self._mention_starts, end)
-        return tuple(dict.fromkeys(name for _, name in self._mentions[first:last]))
+        spelt = [name for _, name in self._mentions[first:last]]
+        return tuple(dict.fromkeys([*spelt, *(name for s in self.sentences(start, end) for name in s.names)]))
 
     def opens_line(self, at: int) -> bool:
         before = self.content[max(0, at - 32) : at].rstrip(" \t>")

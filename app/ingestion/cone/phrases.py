@@ -14,9 +14,11 @@ from app.text.normalise import HAN
 from app.text.stopwords import ENGLISH
 
 _WORD = re.compile(rf"([{HAN}])|[^\s{HAN}]*\w[^\s{HAN}]*")
+_OTHER_WORD = re.compile(rf"[^\W{HAN}]+(?:[^\s\w]+[^\W{HAN}]+)*")
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*")
 _CLAUSE = re.compile(r"[，；：。！？;]|[,:.!?—–](?=\s)|\s[—–-]\s|、")
+_MAX_CHARS_PER_WORD: Final = 40
 _TRIM: Final = " \t\r\n,，;；:：、。.!！?？-–—|>"
 _SMALL_TALK_LIST = """
     hey hi hello wow oh ah yeah yep yes no nope ok okay thanks thank thx please sorry sure totally absolutely
@@ -38,8 +40,7 @@ def width(text: str) -> float:
     """Length in words; two Han characters count as one."""
     if text.isascii():
         return float(len(text.split()))
-    han = len(_HAN_CHAR.findall(text))
-    return han / 2 + (len(_HAN_CHAR.sub(" ", text).split()) if han < len(text) else 0)
+    return len(_HAN_CHAR.findall(text)) / 2 + len(_OTHER_WORD.findall(text))
 
 
 def is_han_text(text: str) -> bool:
@@ -50,15 +51,7 @@ def is_han_text(text: str) -> bool:
 
 def bounded(text: str, words: float) -> str:
     """`text`, cut behind a clause, else a word, where it is wider than `words`."""
-    if len(text) <= words or width(text) <= words:
-        return text
-    total = 0.0
-    stop = len(text)
-    for match in _WORD.finditer(text):
-        total += 0.5 if match.group(1) else 1.0
-        if total > words:
-            stop = match.start()
-            break
+    stop = _fits(text, 0, words)
     if stop >= len(text):
         return text
     return text[: good_cut(text, 0, max(1, stop))].rstrip(_TRIM)
@@ -66,14 +59,34 @@ def bounded(text: str, words: float) -> str:
 
 def pieces(text: str, words: float) -> Iterator[str]:
     """`text` whole, or in pieces of up to `words`, cut behind clauses where there are any."""
-    while width(text) > words:
-        head = bounded(text, words)
-        if not head or len(head) >= len(text):
-            break
-        yield head
-        text = text[len(head) :].lstrip(_TRIM)
-    if text:
-        yield text
+    start = 0
+    while (stop := _fits(text, start, words)) < len(text):
+        cut = good_cut(text, start, max(start + 1, stop))
+        piece = text[start:cut].strip(_TRIM)
+        if piece:
+            yield piece
+        start = cut
+    rest = text[start:] if start == 0 else text[start:].lstrip(_TRIM)
+    if rest:
+        yield rest
+
+
+def _fits(text: str, start: int, words: float) -> int:
+    """Where the first word beyond `words` begins; the end of the text when there is none. Looks no further.
+
+    A run without any space counts by its length too: nothing of it may be endless.
+    """
+    if len(text) - start <= words:
+        return len(text)
+    total = 0.0
+    most = start + int(words * _MAX_CHARS_PER_WORD)
+    for match in _WORD.finditer(text, start):
+        if match.start() >= most or match.end() > most:
+            return most
+        total += 0.5 if match.group(1) else 1.0
+        if total > words:
+            return match.start()
+    return len(text)
 
 
 def clauses(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -77,16 +77,26 @@ def _prose_claims(lines: Sequence[Line], context: str, at: Lookup, limits: ConeL
 
 def _paragraph(lines: Sequence[Line], context: str, labelled: bool, at: Lookup, limits: ConeLimits) -> Iterator[Claim]:
     """What is no full sentence says what it is under; what leans on the sentence before joins it."""
+    least = _SHORT_ITEM if labelled else _FRAGMENT
+    for claim in _leaning_joined(sentence_claims(lines, at, limits)):
+        if is_label(claim.said) and not claim.weight:
+            # It leads into what follows, which says so.
+            continue
+        short = width(claim.said) < least or _FIELD.match(claim.said) is not None
+        yield replace(claim, text=under(context, claim.said)) if short else claim
+
+
+def _leaning_joined(claims: Iterable[Claim]) -> Iterator[Claim]:
+    """What points back, or ends a quote, together with what it points to."""
     last: Claim | None = None
-    for claim in sentence_claims(lines, at, limits):
-        if last is not None and leans(claim.said) and width(last.said) + width(claim.said) <= _LEANING_WORDS:
+    for claim in claims:
+        points_back = last is not None and (leans(claim.said) or last.said.count("“") > last.said.count("”"))
+        if last is not None and points_back and width(last.said) + width(claim.said) <= _LEANING_WORDS:
             last = together(last, claim)
             continue
         if last is not None:
             yield last
-        least = _SHORT_ITEM if labelled else _FRAGMENT
-        short = width(claim.said) < least or _FIELD.match(claim.said) is not None
-        last = replace(claim, text=under(context, claim.said)) if short else claim
+        last = claim
     if last is not None:
         yield last
 
@@ -166,7 +176,7 @@ def _item_claims(lines: Sequence[Line], context: str, at: Lookup, limits: ConeLi
         if tiny:
             yield _under_all(tiny, tiny_under)
             tiny = []
-        for claim in sentence_claims([line], at, limits):
+        for claim in _leaning_joined(sentence_claims([line], at, limits)):
             yield _standing(claim, above, at, limits)
     if tiny:
         yield _under_all(tiny, tiny_under)
@@ -174,7 +184,12 @@ def _item_claims(lines: Sequence[Line], context: str, at: Lookup, limits: ConeLi
 
 def _standing(claim: Claim, above: str, at: Lookup, limits: ConeLimits) -> Claim:
     """Items that are short, or name nothing, say what they are under."""
-    dependent = width(claim.said) < _SHORT_ITEM or claim.said[:1].islower() or leans(claim.said)
+    dependent = (
+        width(claim.said) < _SHORT_ITEM
+        or claim.said[:1].islower()
+        or leans(claim.said)
+        or _FIELD.match(claim.said) is not None
+    )
     if not dependent and (claim.weight or at.names(claim.start, claim.end)):
         return claim
     return replace(claim, text=bounded(under(above, claim.said), limits.point_words + limits.title_words))
@@ -227,7 +242,7 @@ def _sentences(lines: Sequence[Line], at: Lookup) -> Iterator[Claim]:
     for line in lines:
         if _ONLY_IMAGE.match(at.content[line.start : line.end]):
             continue
-        for sentence in at.sentences(line.start, line.end):
+        for sentence in _whole_links(at.sentences(line.start, line.end)):
             claim = _claim(sentence, at)
             if not claim.said:
                 continue
@@ -239,6 +254,20 @@ def _sentences(lines: Sequence[Line], at: Lookup) -> Iterator[Claim]:
             pending = claim
     if pending is not None:
         yield pending
+
+
+def _whole_links(sentences: Iterable[SentenceView]) -> Iterator[SentenceView]:
+    """A question mark within the text of a link ends no sentence."""
+    last: SentenceView | None = None
+    for sentence in sentences:
+        if last is not None and "](" in sentence.text and last.text.count("[") > last.text.count("]"):
+            last = replace(last, end=sentence.end, text=last.text + sentence.text, times=last.times + sentence.times)
+            continue
+        if last is not None:
+            yield last
+        last = sentence
+    if last is not None:
+        yield last
 
 
 def _claim(sentence: SentenceView, at: Lookup) -> Claim:

@@ -14,26 +14,31 @@ from typing import Final, Literal
 from app.ingestion.cone.phrases import is_han_text, width
 from app.ingestion.cone.view import TurnView
 from app.text.markdown import Block, blocks, strip_marks
+from app.text.sentences import sentences
 
 PassageKind = Literal["prose", "list", "table", "code", "turns"]
 
 _LINE = re.compile(r"[^\r\n]+")
 _BULLET = re.compile(r"([ \t>]*)(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)")
 _QUOTE = re.compile(r"[ \t>]*")
-_INNER_MARKS = re.compile(r"^(?:#{1,6}[ \t]+|>[ \t]*)+")
+_INNER_MARKS = re.compile(r"^(?:#{1,6}[ \t]+|>[ \t]*|%%)+|%%$")
+_SEPARATOR = re.compile(r"[\s|:\-]+$")
+_ADMONITION = re.compile(r"[ \t>]*(?:`{3,}|~{3,})[ \t]*ad-")
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(```|~~~)")
 _PROSE_ENDS: Final = frozenset(".。！？!?：；…”")
 _MAX_DEPTH: Final = 12
+_LONG_LINE: Final = 3_000
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of prose or of a list; `depth` 0 is no item, 1 an item of the outermost list."""
+    """One line of prose, a list or a table; `depth` 0 is no item, 1 an item of the outermost list."""
 
     start: int
     end: int
     depth: int = 0
     bullet: bool = False
+    code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +86,47 @@ def sections(content: str, turns: Sequence[TurnView] = (), group_words: float = 
 
 
 def _passages(content: str, block: Block, said: _Turns, group_words: float) -> Iterator[Passage]:
-    if block.kind == "table" or (block.kind == "code" and _is_code(content[block.start : block.end])):
-        kind: PassageKind = "code" if block.kind == "code" else "table"
-        words = min(width(content[block.start : block.end]), group_words) if kind == "code" else 0.0
-        yield Passage(kind, block.start, block.end, words=words or width(content[block.start : block.end]))
+    if block.kind == "table":
+        yield from _table_passages(content, block.start, block.end, group_words)
+        return
+    if block.kind == "code" and _is_code(content[block.start : block.end]):
+        yield _code_passage(content, block.start, block.end, group_words)
         return
     turns = said.within(block.start, block.end)
-    if turns:
-        if turns[0].start > block.start:
-            yield from _text_passages(content, block.start, turns[0].start, group_words)
-        yield from _turn_passages(content, turns, group_words)
+    if not turns:
+        yield from _text_passages(content, block.start, block.end, group_words)
         return
-    yield from _text_passages(content, block.start, block.end, group_words)
+    if turns[0].start > block.start:
+        yield from _text_passages(content, block.start, turns[0].start, group_words)
+    yield from _turn_passages(content, turns, group_words)
+
+
+def _code_passage(content: str, start: int, end: int, group_words: float) -> Passage:
+    return Passage("code", start, end, words=min(group_words, width(content[start:end])))
+
+
+def _table_passages(content: str, start: int, end: int, group_words: float) -> Iterator[Passage]:
+    """The rows by `group_words`, each time with the header as the first line."""
+    lines = [Line(*match.span()) for match in _LINE.finditer(content, start, end)]
+    rows = [line for line in lines if not _SEPARATOR.match(content, line.start, line.end)]
+    header = rows[:1]
+    group: list[Line] = []
+    total = 0.0
+    for row in rows[1:] or rows:
+        words = width(content[row.start : row.end])
+        if group and total + words > group_words:
+            yield Passage("table", group[0].start, group[-1].end, (*header, *group), words=total)
+            group, total = [], 0.0
+        group.append(row)
+        total += words
+    if group:
+        yield Passage("table", group[0].start, group[-1].end, (*header, *group), words=total)
 
 
 def _is_code(text: str) -> bool:
     """Fenced, or indented and not prose: what stands four spaces in, under an item, is often just its text."""
     if _FENCE.match(text):
-        return True
+        return not _ADMONITION.match(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     prose = sum(_BULLET.match(line) is not None or line[-1] in _PROSE_ENDS or is_han_text(line) for line in lines)
     return prose * 2 < len(lines)
@@ -123,56 +151,81 @@ def _turn_passages(content: str, turns: Sequence[TurnView], group_words: float) 
 
 
 def _text_passages(content: str, start: int, end: int, group_words: float) -> Iterator[Passage]:
-    """Prose as one passage; lists as one per outermost item, small items together; fenced code apart."""
+    """Prose and lists in passages, fenced code apart."""
     lines: list[Line] = []
-    fence = ""
-    fence_start = 0
+    for read in _read_lines(content, start, end):
+        if read.code:
+            yield from _grouped(content, lines, group_words)
+            lines = []
+            yield _code_passage(content, read.start, read.end, group_words)
+        else:
+            lines += _parts(content, read)
+    yield from _grouped(content, lines, group_words)
+
+
+def _read_lines(content: str, start: int, end: int) -> Iterator[Line]:
+    """The lines that say something, each with its depth in the list; a fenced block is one line of code."""
+    fence: tuple[str, int] | None = None
+    admonished = False
     depths: list[int] = []
     for match in _LINE.finditer(content, start, end):
         first, last = match.span()
         mark = _FENCE.match(content, first, last)
-        if fence:
-            if mark and mark.group(1) == fence:
-                fence = ""
-                yield Passage("code", fence_start, last, words=min(group_words, width(content[fence_start:last])))
-            continue
-        if mark:
-            yield from _grouped(content, lines, group_words)
-            lines = []
-            fence, fence_start = mark.group(1), first
-            continue
-        bullet = _BULLET.match(content, first, last)
-        if bullet:
+        if fence is not None:
+            if mark and mark.group(1) == fence[0]:
+                yield Line(fence[1], last, code=True)
+                fence = None
+        elif mark and (admonished or _ADMONITION.match(content, first, last)):
+            admonished = not admonished
+        elif mark:
+            fence = mark.group(1), first
+        elif bullet := _BULLET.match(content, first, last):
             indent = _indent(bullet.group(1))
             while depths and depths[-1] >= indent:
                 depths.pop()
             if len(depths) < _MAX_DEPTH:
                 depths.append(indent)
-            lines.append(Line(first, last, len(depths), True))
+            yield Line(first, last, len(depths), True)
         elif content[first:last].strip(" \t>"):
-            inside = bool(depths) and (_indent(_lead(content, first, last)) > depths[-1] or lines[-1:] != [])
-            lines.append(Line(first, last, len(depths) if inside else 0))
-    if fence:
-        yield from _grouped(content, lines, group_words)
-        yield Passage("code", fence_start, end, words=min(group_words, width(content[fence_start:end])))
+            # Below an item all lines of its block go on with it.
+            yield Line(first, last, len(depths))
+    if fence is not None:
+        yield Line(fence[1], end, code=True)
+
+
+def _parts(content: str, line: Line) -> Iterator[Line]:
+    """A line that is a whole chapter in several, cut where sentences end."""
+    if line.end - line.start <= _LONG_LINE:
+        yield line
         return
-    yield from _grouped(content, lines, group_words)
+    start = line.start
+    for _, last in sentences(content[line.start : line.end]):
+        if line.start + last - start >= _LONG_LINE // 2:
+            yield Line(start, line.start + last, line.depth, line.bullet and start == line.start)
+            start = line.start + last
+    if start < line.end:
+        yield Line(start, line.end, line.depth, line.bullet and start == line.start)
 
 
 def _grouped(content: str, lines: list[Line], group_words: float) -> Iterator[Passage]:
-    """Lines in passages: prose before a list, then its outermost items, packed up to `group_words`."""
+    """Lines in passages of about `group_words`: a list is cut between its outermost items, prose behind a sentence."""
     group: list[Line] = []
     total = 0.0
     for line in lines:
         words = width(content[line.start : line.end])
-        opens = line.bullet and line.depth == 1
-        if group and opens and total + words > group_words:
+        if group and total + words > group_words and _opens(content, group[-1], line):
             yield _passage(group, total)
             group, total = [], 0.0
         group.append(line)
         total += words
     if group:
         yield _passage(group, total)
+
+
+def _opens(content: str, last: Line, line: Line) -> bool:
+    if line.depth:
+        return line.bullet and line.depth == 1
+    return content[last.end - 1] in _PROSE_ENDS
 
 
 def _passage(lines: list[Line], words: float) -> Passage:

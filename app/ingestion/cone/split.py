@@ -29,7 +29,7 @@ def split_episode(episode: EpisodeDraft, most: int, summary_words: float) -> lis
             replace(
                 episode,
                 title=_unique(_part_title(episode.title, facets, number, len(groups)), taken),
-                summary=summary_of(facets, summary_words),
+                summary=summary_of(facets, summary_words, episode.title),
                 facets=facets,
                 roles=_roles(episode.roles, first, last),
                 happened=hull([time for facet in facets for point in facet.points for time in point.times])
@@ -40,9 +40,14 @@ def split_episode(episode: EpisodeDraft, most: int, summary_words: float) -> lis
     return parts
 
 
-def summary_of(facets: Sequence[FacetDraft], words: float) -> str:
-    """Its sections joined, "title: description" each; where that is too long, each has the same share."""
-    lines = [_section(facet.title, facet.description) for facet in facets]
+def summary_of(facets: Sequence[FacetDraft], words: float, title: str = "") -> str:
+    """Its sections joined, "title: description" each, the episode's title said once at most.
+
+    Where that is too long, each has the same share.
+    """
+    lines = [
+        _section(_label(facet.title, title) if i else facet.title, facet.description) for i, facet in enumerate(facets)
+    ]
     if sum(map(width, lines)) > words:
         share = words / len(lines)
         spare = sum(max(0.0, share - width(line)) for line in lines)
@@ -59,6 +64,10 @@ def hull(times: Sequence[TimeRange]) -> TimeRange | None:
     if (end - start).days > _WIDEST_DAYS and len(times) > 1:
         return None
     return TimeRange(start, end, times[0].text)
+
+
+def _label(facet: str, episode: str) -> str:
+    return (facet.removeprefix(episode).lstrip(" >:：") if episode else facet) or facet
 
 
 def _section(title: str, description: str) -> str:

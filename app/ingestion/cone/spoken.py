@@ -36,8 +36,10 @@ def turn_claims(passage: Passage, at: Lookup, limits: ConeLimits) -> list[Claim]
         if question is not None and question.speaker != turn.speaker:
             reply = statements[0] if statements else next((claim for claim in told if not _asks(claim)), None)
             if reply is not None and (width(reply.said) <= _SHORT_REPLY or _YES_NO.match(reply.said)):
-                made.append(_answered(question, reply))
                 statements = [claim for claim in statements if claim is not reply]
+                while statements and leans(statements[0].said) and width(reply.said) < limits.point_words / 2:
+                    reply = together(reply, statements.pop(0))
+                made.append(_answered(question, reply))
             elif question.weight:
                 made.append(_asking(question))
             question = None

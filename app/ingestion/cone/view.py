@@ -15,12 +15,14 @@ class SentenceView:
     """content[start:end] is one sentence; `text` says the same to a stranger: pronouns and speakers resolved.
 
     `text` may keep Markdown's marks and the speaker's label; where nothing was resolved it is the sentence itself.
+    `names`: entities that a pronoun of it stands for; those that it spells out are in `CardView.names`.
     """
 
     start: int
     end: int
     text: str
     times: tuple[TimeRange, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
