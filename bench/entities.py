@@ -114,7 +114,10 @@ def recall(folder: Path, segmenter: Segmenter) -> dict[str, object]:
                     missed.append(
                         f"{name!r} · {query.text[:90]} · q={sorted(touched)} · p={[e.name for e in entities][:12]}"
                     )
-    share = lambda n: round(n / asked, 3) if asked else None  # noqa: E731
+
+    def share(n: int) -> float | None:
+        return round(n / asked, 3) if asked else None
+
     return {
         "set": folder.name,
         "names": asked,

@@ -318,14 +318,14 @@ class _Spans:
                     break
                 stripped = True
                 initial = False
-            elif low in JOINERS:
+            elif tokens[a][2] in JOINERS:
                 pass
             else:
                 break
             a += 1
         while b >= a and not title:
             low = tokens[b][2].lower()
-            if low in JOINERS or (low in FUNCTION and low not in MONTHS and (b == a or tokens[b][2] != "I")):
+            if tokens[b][2] in JOINERS or (low in FUNCTION and low not in MONTHS and (b == a or tokens[b][2] != "I")):
                 b -= 1
             else:
                 break
@@ -521,6 +521,7 @@ def type_of(words: list[str]) -> NameType:
 def find_compounds(text: str, known: Set[str] = frozenset()) -> dict[str, list[tuple[int, int]]]:
     """Lower-case noun compounds ("vector database") that the text repeats or that are `known`, with their places."""
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    whole: Counter[str] = Counter()
     opened: Counter[str] = Counter()
     run: list[_Token] = []
     before = last_word = ""
@@ -533,8 +534,9 @@ def find_compounds(text: str, known: Set[str] = frozenset()) -> dict[str, list[t
                     continue
                 phrase = " ".join(word for _, _, word in run[i : i + size])
                 places[phrase].append((run[i][0], run[i + size - 1][1]))
-                if i == 0 and before in BEFORE_NOUNS and (size == len(run) or is_verb(run[size][2])):
-                    opened[phrase] += 1
+                if i == 0 and (size == len(run) or is_verb(run[size][2])):
+                    whole[phrase] += 1
+                    opened[phrase] += before in BEFORE_NOUNS
 
     for match in _TOKEN.finditer(text):
         start, end = match.span()
@@ -552,7 +554,7 @@ def find_compounds(text: str, known: Set[str] = frozenset()) -> dict[str, list[t
         last_word, last_end = word.lower(), end
     if len(run) > 1:
         close()
-    repeated = {p: s for p, s in places.items() if p in known or (opened[p] > 1 or (opened[p] and len(s) > 2))}
+    repeated = {p: s for p, s in places.items() if p in known or (whole[p] > 1 and opened[p])}
     # "open source license" makes "source license" no phrase of its own where it never stands alone.
     longer = [p for p in repeated if p.count(" ") == 2]
     for phrase in longer:

@@ -7,6 +7,8 @@ from typing import Final
 
 from app.text.names_ordinary import BASE
 
+MAX_WORD: Final = 40
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -306,21 +308,21 @@ NOT_IN_COMPOUNDS: Final = (
     open part parts past pay people perfect person place places plan plans play played plays possible pretty
     probably proud provide provides put ran real receive remember require requires return run runs said saw say says
     seem seen send sent serve served set share shared short show showed shown shows side similar simple since single
-    small someone sort sound sounds special spend spent start started starts stay stop strong stuff support supports
-    take taken takes talk tell thing things thought time times told took top tried tries true try trying turn turned
-    use used useful user users uses using want wanted wants way ways week weeks went whole wish wonder wonderful
-    work worked working works world worth write writes wrong wrote year years yet young born died became located
-    published released written directed produced named considered ever lately super such back both next bad hey fact
-    case cases example examples idea ideas line lines point points mine matter reason reasons issue issues problem
-    problems question questions year-old positive negative loving future main native supporting recurring various
-    major minor recent current popular famous local national international public private common general modern
-    ancient traditional professional personal official original additional difficult easier entire exciting favorite
-    favourite final free fresh funny beautiful lovely warm cold hot dark light bright red blue green black white
-    gray grey yellow brown pink quick slow fast weak rich poor clean dirty sad fellow key total average annual daily
-    weekly monthly yearly upcoming ongoing remaining leading featured titled set held won lost making getting going
-    taking having being seeing looking working playing helping giving coming doing trying feeling thinking talking
-    spending sharing starting stayed truly rather almost nearly alone apart aside ahead venomous largest smallest
-    oldest youngest highest lowest eldest greatest finest worthwhile outstanding incredible meaningful responsible""")
+    small someone sort sound sounds special spend spent start started starts stay stop strong stuff take taken takes
+    talk tell thing things thought time times told took top tried tries true try trying turn turned use used useful
+    user users uses using want wanted wants way ways week weeks went whole wish wonder wonderful work worked working
+    works world worth write writes wrong wrote year years yet young born died became located published released
+    written directed produced named considered ever lately super such back both next bad hey fact case cases example
+    examples idea ideas line lines point points mine matter reason reasons issue issues problem problems question
+    questions year-old positive negative loving future main native supporting recurring various major minor recent
+    current popular famous local national international public private common general modern ancient traditional
+    professional personal official original additional difficult easier entire exciting favorite favourite final
+    free fresh funny beautiful lovely warm cold hot dark light bright red blue green black white gray grey yellow
+    brown pink quick slow fast weak rich poor clean dirty sad fellow key total average annual daily weekly monthly
+    yearly upcoming ongoing remaining leading featured titled set held won lost making getting going taking having
+    being seeing looking working playing helping giving coming doing trying feeling thinking talking spending
+    sharing starting stayed truly rather almost nearly alone apart aside ahead venomous largest smallest oldest
+    youngest highest lowest eldest greatest finest worthwhile outstanding incredible meaningful responsible""")
 )
 
 # Lower-case Latin words in a Chinese text that are no product.
@@ -339,9 +341,13 @@ _NOUNS: Final = (
 )
 
 
-@functools.lru_cache(maxsize=65_536)
 def is_ordinary(word: str) -> bool:
     """Whether the lower-case `word` is a common English word or a regular form of one."""
+    return len(word) <= MAX_WORD and _is_ordinary(word)
+
+
+@functools.lru_cache(maxsize=65_536)
+def _is_ordinary(word: str) -> bool:
     if word in CLEAR_GIVEN:
         return False
     if _is_form(word, twice=True):

@@ -119,11 +119,12 @@ def _all_foreign(part: str) -> bool:
 
 
 def _sounds_foreign(name: str) -> bool:
-    parts = _PART.findall(name)
+    parts: list[str] = _PART.findall(name)
     if len(parts) < 2 or (len(parts[-1]) == 1 and parts[-1] not in TRANSLITERATION):
         return False
     signs = [c for part in parts for c in part]
-    return sum(c in TRANSLITERATION or c.isascii() for c in signs) * 5 >= len(signs) * 3
+    foreign = [c for c in signs if c in TRANSLITERATION or c.isascii()]
+    return len(foreign) * 5 >= len(signs) * 3
 
 
 def _transliterated(text: str) -> int:

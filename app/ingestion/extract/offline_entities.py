@@ -228,7 +228,7 @@ class _Card:
 
     def _marked(self) -> None:
         for link in self.marks.links:
-            name = bare_name(link.name.rpartition("/")[2] if link.name.count("/") > 1 else link.name)
+            name = _linked_name(link.name)
             if not _is_name(name, marked=True):
                 continue
             found = self._add(name, 1)
@@ -237,6 +237,10 @@ class _Card:
             found.shown.append(Span(link.start, link.end))
             if link.alias and _is_alias(link.alias, name):
                 found.aliases.setdefault(link.alias)
+        for target in self.source.links:
+            name = _linked_name(target.removesuffix(".md"))
+            if _is_name(name, marked=True) and not _FILE.match(name):
+                self._add(name, 1)
         for tag in self.marks.tags:
             found = self._tag(bare_name(tag.name))
             if found is not None:
@@ -450,6 +454,11 @@ def _order(found: _Found) -> tuple[int, int, str]:
     return (0 if found.rank == 0 else 1, first if first >= 0 else 1 << 60, found.name)
 
 
+def _linked_name(target: str) -> str:
+    """A path of several folders is how Obsidian tells two files of one name apart; "TCP/IP" is a name."""
+    return bare_name(target.rpartition("/")[2] if target.count("/") > 1 else target)
+
+
 def bare_name(name: str) -> str:
     """A name without the emoji or bullet that its writer puts in front: "📚金字塔原理"."""
     bare = _LEAD.sub("", html.unescape(name)).strip()
@@ -496,7 +505,10 @@ def _is_name(name: str, marked: bool = False) -> bool:
     if all(c.isdigit() or not c.isalnum() for c in name) or "\ufffc" in name or "://" in name or "{{" in name:
         return False
     low = name.lower()
-    if low in FUNCTION or low in MONTHS or low in WEEKDAYS or low in NOT_ACRONYMS or name in GENERIC:
+    if low in MONTHS or low in WEEKDAYS or low in NOT_ACRONYMS or name in GENERIC:
+        return False
+    # The WHO is not "who".
+    if low in FUNCTION and not (name.isupper() and len(name) > 2):
         return False
     if marked:
         return low not in TEMPLATE

@@ -258,6 +258,10 @@ def _han_predicate(between: str, behind: str, segmenter: Segmenter) -> tuple[str
             if i + 1 < len(words) and words[i + 1][0] in HAN_BEHIND_VERB:
                 verb += words[i + 1][0]
             return verb[:MAX_HAN_PREDICATE], VERB
+    for i in range(len(words) - 1, 0, -1):
+        # "毕业于", for whose first half the dictionary knows no verb.
+        if words[i][0] in ("于", "自") and len(words[i - 1][0]) == 2:
+            return words[i - 1][0] + words[i][0], VERB
     nouns = [word for word, tag in words if tag.startswith("n") and len(word) > 1]
     if words and words[0][0] == "的" and nouns:
         return "的" + nouns[-1], PREPOSITION
