@@ -15,6 +15,7 @@ def routers() -> list[APIRouter]:
         conversations,
         doctor,
         episodes,
+        graph,
         imports,
         ingestion,
         jobs,
@@ -26,6 +27,7 @@ def routers() -> list[APIRouter]:
     return [
         cards.router,
         episodes.router,
+        graph.router,
         search.router,
         ask.router,
         conversations.router,

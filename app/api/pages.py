@@ -21,6 +21,7 @@ Limit = Annotated[int, Query(ge=1, le=200, description="Items per page")]
 Cursor = Annotated[str | None, Query(max_length=8000, description="`next_cursor` of the page before")]
 
 Position = tuple[datetime, uuid.UUID]
+Counted = tuple[int, uuid.UUID]
 
 
 class InvalidCursor(Invalid):
@@ -67,6 +68,24 @@ def decode_number(cursor: str | None) -> int | None:
     if not isinstance(number, int) or not 0 <= number < 2**31:
         raise InvalidCursor
     return number
+
+
+def encode_counted(position: Counted | None) -> str | None:
+    return encode(position[0], position[1].hex) if position is not None else None
+
+
+def decode_counted(cursor: str | None) -> Counted | None:
+    """Raises InvalidCursor."""
+    if cursor is None:
+        return None
+    try:
+        number, identifier = _parts(cursor)
+        at = uuid.UUID(hex=identifier)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InvalidCursor from error
+    if not isinstance(number, int) or not 0 <= number < 2**31:
+        raise InvalidCursor
+    return number, at
 
 
 def decode_id(cursor: str | None) -> uuid.UUID | None:
