@@ -160,7 +160,7 @@ def test_rows_of_a_table_carry_their_header() -> None:
 
 
 def test_long_tables_and_long_paragraphs_are_several_facets() -> None:
-    rows = "\n".join(f"| item {n} | costs {n} dollars per piece |" for n in range(200))
+    rows = "\n".join(f"| item {n} | costs {n} dollars per piece |" for n in range(100))
     (table,) = episodes(f"| name | price |\n|---|---|\n{rows}", "Prices")
     assert len(table.facets) > 3
     assert all(point.text.startswith("name: item ") for point in points([table]))
