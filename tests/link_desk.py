@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from app.index.collections import Collection
 from app.index.lexical import lexical_stats
 from app.index.rows import StoredVector
 from app.ingestion.extract.types import EntityDraft
-from app.ingestion.link.linker import Linker
+from app.ingestion.link.linker import Linker, PlanOutdated
 from app.ingestion.link.plan import Place, Plan
 from app.ingestion.queries import lock_cards
 from app.ingestion.submit import Intake
@@ -61,10 +62,12 @@ class Desk:
         return card
 
     async def link(self, drafts: Mapping[uuid.UUID, Sequence[EntityDraft]]) -> dict[Place, uuid.UUID]:
-        async with self.database.read() as session:
-            known = await self.linker.look_up(session, self.id, self.space_id, drafts)
-        plan = self.linker.plan(known, drafts)
-        return await self.write(plan, await self.embed(plan))
+        while True:
+            async with self.database.read() as session:
+                known = await self.linker.look_up(session, self.id, self.space_id, drafts)
+            plan = self.linker.plan(known, drafts)
+            with suppress(PlanOutdated):
+                return await self.write(plan, await self.embed(plan))
 
     async def embed(self, plan: Plan) -> dict[uuid.UUID, StoredVector]:
         if not plan.texts:

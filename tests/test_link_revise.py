@@ -225,6 +225,9 @@ async def test_a_name_that_is_taken_is_refused(desk: Desk) -> None:
 async def test_aliases_are_replaced_and_found(desk: Desk) -> None:
     await desk.tell(named("Kubernetes", "product", "", "K8s"))
     entity = await desk.id_of("Kubernetes")
+    await desk.tell("Docker")
+    with pytest.raises(NameTaken):
+        await patch(desk, entity, aliases=["docker"])
     await patch(desk, entity, aliases=["kube", "Kube "])
     await desk.tell("kube", named("Kubernetes", "product", "", "K8s"))
     await desk.tell("K8s")

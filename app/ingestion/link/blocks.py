@@ -10,10 +10,12 @@ import re
 from functools import lru_cache
 
 from app.ingestion.link.shapes import numberless, shape, singular, without_han_title
-from app.ingestion.link.words import GENERATIONS, HEADS
+from app.ingestion.link.words import GENERATIONS, HAN_HEADS, HEADS
 
 _VOWELS = re.compile(r"[aeiouyhw]")
 _TWICE = re.compile(r"(.)\1+")
+_NUMERONYM = re.compile(r"[a-z]\d{1,2}[a-z]$")
+_HAN_HEAD = re.compile(HAN_HEADS)
 _SMALL = frozenset(("of", "the", "and"))
 
 
@@ -26,16 +28,19 @@ def blocks(name: str, kind: str) -> frozenset[str]:
     if one.has_han:
         found.add("=" + one.plain)
         found.add("=" + without_han_title(one.plain)[0])
+        found.add("=" + _HAN_HEAD.sub("", one.plain))
     elif kind == "person" or (kind == "other" and len(one.core) > 1):
         found.update(_person(one.core))
     if one.is_acronym:
         found.add("a:" + one.letters)
     found.update("a:" + letters for letters in one.initials if 3 <= len(letters) <= 7)
-    if not one.has_han and len(one.core) == 1 and len(one.key) >= 3:
+    if not one.has_han and len(one.key) >= 3 and (len(one.core) == 1 or _NUMERONYM.match(one.key)):
         found.add(_numeronym(one.key))
+    if one.has_han and not one.has_latin:
+        found |= _shortened(one.plain)
     if not one.has_han and len(one.bare) >= 8:
         found.add("~" + _skeleton(one.bare))
-    return frozenset(found)
+    return frozenset(found - {"="})
 
 
 def _form(core: tuple[str, ...], numbers: tuple[str, ...], words: tuple[str, ...]) -> str:
@@ -56,9 +61,17 @@ def _person(core: tuple[str, ...]) -> set[str]:
 
 def _numeronym(key: str) -> str:
     """k8s for kubernetes, and for k8s itself."""
-    if len(key) <= 4 and key[1:-1].isdigit():
+    if _NUMERONYM.match(key):
         return "n:" + key
     return f"n:{key[0]}{len(key) - 2}{key[-1]}"
+
+
+def _shortened(plain: str) -> set[str]:
+    """北大 and 中科院 keep the first character, and one of the last two."""
+    found = {f"h:{plain[0]}{plain[-1]}"} if 2 <= len(plain) <= 4 else set()
+    if len(plain) >= 4:
+        found |= {f"h:{plain[0]}{plain[-1]}", f"h:{plain[0]}{plain[-2]}"}
+    return found
 
 
 def _skeleton(word: str) -> str:

@@ -76,7 +76,10 @@ def shared_part(a: Shape, b: Shape) -> str | None:
     if a.has_han and b.has_han:
         return "own_part" if any(gram in b.plain for gram in _grams(a.plain)) else None
     left, right = set(a.core), set(b.core)
-    return "own_part" if left & right and left - right and right - left else None
+    if left & right and left - right and right - left:
+        return "own_part"
+    # MySQL and PostgreSQL; in front of that stands what `prefix` has let pass.
+    return "own_part" if len(left) == len(right) == 1 and _common(*left, *right) >= 3 else None
 
 
 def _numbers(a: Shape, b: Shape) -> str | None:
@@ -166,6 +169,15 @@ def _wordy(shape: Shape) -> tuple[str, ...]:
 
 def _letters_of(shape: Shape) -> str:
     return "".join(ch for ch in shape.key if ch.isalnum())
+
+
+def _common(one: str, other: str) -> int:
+    """Letters that two words begin or end with."""
+    return max(_beginning(one, other), _beginning(one[::-1], other[::-1]))
+
+
+def _beginning(one: str, other: str) -> int:
+    return next((at for at, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
 
 
 def _grams(text: str) -> list[str]:

@@ -203,6 +203,8 @@ async def patch(
         names = {
             name_key(alias): EntityNameRow(name_key(alias), alias, "user") for alias in map(_name, changes.aliases)
         }
+        for alias in names.keys() - {row.key for row in before.names}:
+            await _must_be_free(session, workspace_id, before, alias, kind)
     names[key] = EntityNameRow(key, name, "user")
     after = replace(
         before,
@@ -218,6 +220,11 @@ async def patch(
     await linker.rewrite(session, workspace_id, [after], edited=True)
     await entity_queries.delete_all_vectors(session, workspace_id, [after.id])
     await _log(session, workspace_id, _side(before), _side(after), "edited", "user")
+    for row in before.names:
+        # A name that somebody takes away is somebody else's.
+        if row.key not in names:
+            side = Side(after.id, row.key, after.kind, row.name)
+            await _log(session, workspace_id, side, _side(after), "apart", "user", "alias")
     await _follow_up(session, workspace_id)
     return after
 

@@ -50,12 +50,9 @@ COMPANY_ENDINGS: Final = _words(
     "inc incorporated llc ltd limited corp corporation co company gmbh ag sa plc bv nv oy ab kg srl spa pty pte"
 )
 HAN_COMPANY: Final = r"(?:股份|控股|科技|技术|信息|集团)*(?:有限(?:责任)?公司|公司|集团)$"
-HEADS: Final = _words(
-    "university college school institute company city river lake mountain island county province state street "
-    "district bank hotel hospital museum station airport"
-)
+HEADS: Final = _words("university college school institute company city county province state district")
 """What a name can be said without: Stanford (University)."""
-HAN_HEADS: Final = r"(?:大学|学院|公司|市|省|县|区|镇|村|州|路|街|河|江|湖|山|岛|国)$"
+HAN_HEADS: Final = r"(?<=..)(?:大学|学院|公司|市|省|县|区|镇|村|州)$"
 
 # ------------------------------------------------------------------------------------- opposites
 
