@@ -18,7 +18,7 @@ from app.core.ids import new_id
 from app.graph import cone_queries, entity_queries, revision_queries
 from app.graph.entity_pages import EntityNotFound
 from app.graph.entity_queries import Decision, EntityNameRow, Side, StoredEntity
-from app.graph.kinds import kind_of, type_of
+from app.graph.kinds import compatible, kind_of, type_of
 from app.ingestion.link.linker import Linker
 from app.ingestion.link.shapes import shown
 from app.jobs.job import NewJob
@@ -291,7 +291,7 @@ async def _must_be_free(
     session: AsyncSession, workspace_id: uuid.UUID, entity: StoredEntity, key: str, kind: str
 ) -> None:
     for other in await entity_queries.list_stored(session, workspace_id, keys=[key]):
-        if other.key == key and other.kind == kind and other.root != entity.root:
+        if other.key == key and compatible(other.kind, kind) and other.root != entity.root:
             raise NameTaken(entity_id=str(other.root))
 
 
