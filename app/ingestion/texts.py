@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from app.text.normalise import is_han
+
 MOST_ALIASES: Final = 12
 """More names than this say nothing new about an entity."""
 
@@ -26,8 +28,8 @@ def facet_description_text(description: str) -> str:
 
 
 def facet_edge_text(title: str, description: str) -> str:
-    """Episode–facet."""
-    return _joined(title, ": ", description)
+    """Episode–facet; the description alone where it says the title itself."""
+    return description.strip() if _says(description, title) else _joined(title, ": ", description)
 
 
 def point_text(text: str) -> str:
@@ -36,8 +38,8 @@ def point_text(text: str) -> str:
 
 
 def point_edge_text(facet_title: str, text: str) -> str:
-    """Facet–point: the claim in its context."""
-    return _joined(facet_title, " → ", text)
+    """Facet–point: the claim in its context; the claim alone where it says the facet's title itself."""
+    return text.strip() if _says(text, facet_title) else _joined(facet_title, " → ", text)
 
 
 def entity_text(name: str, aliases: Iterable[str] = (), description: str = "") -> str:
@@ -56,6 +58,18 @@ def relation_text(text: str) -> str:
 def role_text(name: str, role: str) -> str:
     """Episode–entity or facet–entity."""
     return _joined(name, " | ", role)
+
+
+def _says(text: str, title: str) -> bool:
+    """Whether a text has a title word for word."""
+    text, title = text.casefold(), title.strip().casefold()
+    at = text.find(title) if title else -1
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(title) : at + len(title) + 1]
+        if is_han(title[0]) or not (before.isalnum() or after.isalnum()):
+            return True
+        at = text.find(title, at + 1)
+    return False
 
 
 def _joined(left: str, between: str, right: str) -> str:
