@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import raw
 from app.graph.cone_tables import Episode, EpisodeCard
 from app.graph.rows import ConeRows, Period
+from app.text.when import OPEN_END, OPEN_START
 
 EntityIds = Mapping[tuple[uuid.UUID, str], uuid.UUID]
 """Which entity a name means in a card."""
@@ -161,4 +162,8 @@ async def insert_cone(
 
 
 def _range(period: Period | None) -> asyncpg.Range | None:
-    return None if period is None else asyncpg.Range(period.start, period.end)
+    if period is None:
+        return None
+    return asyncpg.Range(
+        None if period.start == OPEN_START else period.start, None if period.end == OPEN_END else period.end
+    )

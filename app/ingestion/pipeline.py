@@ -162,7 +162,8 @@ class Pipeline:
 
         async def one_card(one: Chunked) -> Extraction:
             try:
-                return await self._extractor.extract(one.source)
+                found = await self._extractor.extract(one.source)
+                return await asyncio.to_thread(self._offline.completed, one.source, found)
             except ProviderError as error:
                 if not last_attempt:
                     raise
@@ -394,6 +395,7 @@ def _told_of(card: Learned) -> dict[str, object]:
         "facets": len(cone_rows.facets),
         "points": len(cone_rows.points),
         "dropped": dict(card.derived.extraction.dropped),
+        "added": dict(card.derived.extraction.added),
     }
 
 

@@ -7,6 +7,7 @@ from it again. Pure.
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -72,9 +73,10 @@ def with_posted(source: Source, posted: Sequence[Posted], own: Extraction, claim
     ]
     drafts = entities.drafts()
     episodes = [part.episode(own if number == 0 else Extraction(), drafts) for number, part in enumerate(parts)]
-    if filled and len(parts) == 1:
-        episodes = list(cover(source, episodes))
-    return Extraction(tuple(drafts), tuple(relations), tuple(episodes), own.dropped)
+    added: Counter[str] = Counter()
+    if len(filled) == len(parts):
+        episodes = cover(source, episodes, added=added)
+    return Extraction(tuple(drafts), tuple(relations), tuple(episodes), own.dropped, added)
 
 
 class _Item:

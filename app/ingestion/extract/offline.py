@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 
 from app.ingestion.cone.build import build_episodes
@@ -18,7 +19,6 @@ from app.ingestion.extract.offline_entities import find_entities
 from app.ingestion.extract.offline_relations import find_relations, view_sentences
 from app.ingestion.extract.types import Extraction, Source
 from app.text.segment import Segmenter
-
 
 NO_CARD = uuid.UUID(int=0)
 
@@ -41,8 +41,14 @@ class OfflineExtractor:
         episodes = cover(source, build_episodes(source, view), view, added)
         said = view_sentences(source, [(one.start, one.end, one.text) for one in view.sentences], entities)
         relations = find_relations(source, said, entities, self._segmenter)
-        dropped = Counter({f"covered_{kind}": count for kind, count in added.items()})
-        return Extraction(tuple(entities), tuple(relations), tuple(episodes), dropped)
+        return Extraction(tuple(entities), tuple(relations), tuple(episodes), added=added)
+
+    def completed(self, source: Source, found: Extraction) -> Extraction:
+        """What a model found, with what it left out: every anchor of the text, and a cone where it gave none."""
+        view = look(source, found.entities)
+        added: Counter[str] = Counter()
+        told = found.episodes or build_episodes(source, view)
+        return replace(found, episodes=tuple(cover(source, told, view, added)), added=added)
 
     def claims(self, text: str, title: str, said_at: datetime) -> list[str]:
         """The claims of a text that is no card: what stands in the points of its cone."""

@@ -120,12 +120,15 @@ class EpisodeDraft:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that was found in one card. `dropped` counts what was refused, by reason."""
+    """All that was found in one card. `dropped` counts what was refused, by reason; `added` what the coverage guard
+    brought back, by kind.
+    """
 
     entities: tuple[EntityDraft, ...] = ()
     relations: tuple[RelationDraft, ...] = ()
     episodes: tuple[EpisodeDraft, ...] = ()
     dropped: Counter[str] = field(default_factory=Counter)
+    added: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
