@@ -20,6 +20,10 @@ from app.graph.rows import ConeRows, EpisodeRow, FacetRow, PointRow, Words
 from app.ingestion.cone.validity import claim_key
 from app.ingestion.submit import Intake
 from app.people import queries as people
+from app.text.segment import Segmenter
+from tests.search_library import Library, Scattered
+
+pytest_plugins = ("tests.search_library",)
 
 FIVE = "The Alpha warranty lasts 5 years."
 SIX = "The Alpha warranty lasts 6 years."
@@ -268,3 +272,16 @@ async def test_as_many_as_asked_for_the_latest_first(book: Book) -> None:
     async with book.database.read() as session:
         found = await list_superseded(session, book.id, limit=2)
     assert [pair.older.value for pair in found] == ["48", "36"]
+
+
+async def test_c5_through_the_pipeline(database: Database, scattered: Scattered, segmenter: Segmenter) -> None:
+    """C5: a card with a changed number is learned beside the older one, and what it changes is reported."""
+    plain = await Library(database, scattered, segmenter, extractor="offline").open()
+    old = await plain.add("Alpha", "The Alpha warranty lasts 5 years.", created_at=day(1))
+    new = await plain.add("Alpha, again", "The Alpha warranty lasts 6 years.", created_at=day(5))
+    await plain.learn()
+    async with plain.database.read() as session:
+        (pair,) = await list_superseded(session, plain.id, card_id=new)
+    assert (pair.older.card_id, pair.older.value, pair.older.valid_until) == (old, "60", day(5))
+    assert (pair.newer.card_id, pair.newer.value, pair.newer.valid_until) == (new, "72", None)
+    assert sorted(await plain.titles("How long does the Alpha warranty last?")) == ["Alpha", "Alpha, again"]

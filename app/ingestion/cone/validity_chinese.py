@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.ingestion.cone.validity_shapes import Slot, Statement, names_one, one_of, place, slots
-from app.text.names_zh_words import PLACES
+from app.text.names_zh_words import CLEAR_SURNAMES, NOT_PERSONS, PLACES
 from app.text.normalise import fold, name_key
 
 _UNSURE = re.compile(
@@ -24,6 +24,7 @@ _NOW: Final = r"(?:目前|现在|如今|眼下|截至目前|截至今天|当前|
 _LEADING = re.compile(rf"^(?:{_NOW}|最近|昨天|上个?月|上周|今年|去年|本月|这个月|刚刚|更新)[，,:：]?\s*")
 _NOW_WORD = re.compile(_NOW)
 _COMPARED = re.compile(r"[，,（(]\s*(?:原来?[为是]|此前|之前|比|较|而不?是|上涨|下降|涨了|降了|从).*$")
+_ALTOGETHER = re.compile("(?:[一总]?共|今年)$")
 _NOBODY = re.compile(
     r"[我你您咱她]|(?<![其吉])他|它|[这每各某们]|那(?!不勒|曲)|有的|有些|很多|许多|大家|人人|人们|一些|一个|所有|任何|其他|别人|谁|什么|哪|以及|[，,；;、“”\"（）()？?和与]|上次|下次|昨天|今天|明天"
 )
@@ -31,7 +32,7 @@ _NOBODY = re.compile(
 
 def _subject(text: str, names: Sequence[str], needs_name: bool) -> tuple[str, bool] | None:
     """The key of a subject, and whether a name is in it."""
-    text = _NOW_WORD.sub("", text).strip()
+    text = _ALTOGETHER.sub("", _NOW_WORD.sub("", text).strip())
     if not text or len(text) > 40 or _NOBODY.search(text):
         return None
     named = names_one(text, names)
@@ -44,26 +45,26 @@ def _subject(text: str, names: Sequence[str], needs_name: bool) -> tuple[str, bo
 
 # Nouns of which a thing has one value. Without a name they stand for what the text is about.
 _ASKS = re.compile(
-    r"(?:期|日期|时间|版本|版本号|价|价格|售价|单价|定价|费|费用|房租|月租|租金|押金|工资|月薪|年薪|薪水|薪资|奖金|人数|数量|总数|面积|体重|身高|年龄|血压|血糖"
+    r"(?:期|期限|日期|时长|标准|门槛|时间|版本|版本号|价|年假|价格|售价|单价|定价|费|费用|房租|月租|租金|押金|工资|月薪|年薪|薪水|薪资|奖金|人数|数量|总数|面积|体重|身高|年龄|血压|血糖"
     r"|容量|重量|长度|高度|宽度|深度|距离|速度|功率|预算|余额|利率|汇率|税率|占比|比例|比率|胜率|转化率|成功率|总额|金额|成本|收入|利润|销量|产量|营收|市值|股价|库存"
     r"|额度|上限|下限|限额|分数|成绩|得分|续航|里程|温度|湿度|端口|端口号|房间号|门牌号|车位|密码|工期|学费|年费|月费|会费|票价|公司|本公司|学校|工厂|团队|图书馆)$"
 )
 _CHANGED = one_of("""
     上?涨到|升到|升至|增加到|增至|增长到|提高到|提高至|提升到|提升至|上调[到至为]|下调[到至为]|降到|降至|降低到
     |下降到|减少到|减至|缩短到|缩短为|延长到|延长至|延长为|推迟到|推迟至|延期到|延期至|提前到|提前至|改到|改为
-    |改成|调整为|调整到|调到|变成|变为|扩大到|扩大为|达到|达""")
+    |改成|调整为|升级[到至为]|扩容[到至]|调整到|调到|变成|变为|扩大到|扩大为|达到|达""")
 _BETWEEN = r"(?P<between>[^，,；;：:。]{0,8})$"
 _CHANGE = re.compile(rf"^(?P<subject>.+?)(?:已|再次|将)?(?P<be>{_CHANGED}了?){_BETWEEN}")
 # Greedy: the verb nearest to the value.
 _STATE = re.compile(
     r"^(?P<subject>.+)(?:(?P<be>就?是|为(?!了|什|何)|定在|定于|等于|报|卖|售(?=价)?)"
-    rf"|(?P<verb>共?有|拥有|设有|可?容纳|占地|需要?|花费|耗时|收费|续航|持续|重|长|高|宽|深)){_BETWEEN}"
+    rf"|(?P<verb>最[多少高低](?:可以?|能)?[^\d\s]{{1,2}}|共?有|拥有|设有|可?容纳|占地|需要?|花费|耗时|收费|续航|持续|重|长|高|宽|深)){_BETWEEN}"
 )
 _DEED = re.compile(r"[了过着]")
 _EVERY = re.compile("每[月年天周日]")
 _TAIL_BARS = re.compile(r"[，,；;：:。、（(？?和与]|以[上下前后内]|之[前后]|左右.{2,}|[了过着吗]|里的|中的|才|时(?!薪)")
-_DATED = re.compile(r"(?:期|日期|期限|时间|日|生日|纪念日)$")
-_BETWEEN_STOP = re.compile(r"[的\s]|每(?=月|年|天|周|次|人)")
+_DATED = re.compile(r"(?:期|期限|日期|时长|标准|门槛|期限|时间|日|生日|纪念日)$")
+_BETWEEN_STOP = re.compile(r"[的\s]")
 
 
 def _value(text: str, names: Sequence[str], has_times: bool) -> Statement | None:
@@ -133,6 +134,7 @@ _ROLE = (
 )
 _SAME_ROLE: Final = {
     "首席执行官": "ceo",
+    "负责": "负责人",
     "首席技术官": "cto",
     **dict.fromkeys(("上司", "上级", "直属领导", "直属上级"), "汇报"),
     **dict.fromkeys(("妻子", "丈夫", "老婆", "老公"), "配偶"),
@@ -149,7 +151,7 @@ _RELATIONS: Final = tuple(
     (kind, re.compile(f"^{pattern}$"))
     for kind, pattern in (
         ("seat", rf"(?P<s>.+?)的?总部{_LATELY}{_SEAT}(?P<o>.+)"),
-        ("place", rf"(?P<s>.+?){_LATELY}{_LIVES}(?P<o>.+?)(?:了|生活|居住|定居)?"),
+        ("home", rf"(?P<s>.+?){_LATELY}{_LIVES}(?P<o>.+?)(?:了|生活|居住|定居)?"),
         ("place", r"(?P<s>.+?)(?:位于|坐落于|坐落在|地处)(?P<o>.+)"),
         ("employer", rf"(?P<s>.+?){_LATELY}{_WORKS}(?P<o>.+?)(?:了|{_WORK_AS})?"),
         ("employer", rf"(?P<s>.+?){_LATELY}在(?P<o>.+?){_WORK_AS}"),
@@ -161,15 +163,21 @@ _RELATIONS: Final = tuple(
         ("favourite", r"(?P<s>.+?)最(?:喜欢|爱)的(?P<role>[^，,是]{1,6})是(?P<o>[^，,；;]{1,12})"),
         ("secret", rf"(?P<s>.+?)的?{_HIDDEN}[:：]?\s*(?P<o>[!-~]{{3,60}})"),
         ("role", rf"(?P<s>.+?)的?{_ROLE}(?:换成了?|改由|改为|变成了?|是|为|由)(?P<o>.+?)(?:担任|接任)?"),
+        ("role", r"(?P<s>.+?)由(?P<o>.+?)(?P<role>负责)"),
         ("held", rf"(?P<o>.+?){_LATELY}{_BECOMES}(?P<s>.+?)的?(?:新任?|现任)?{_ROLE}(?:一职)?"),
     )
 )
 _RELATED = re.compile(
-    r"总部|住|居|搬|迁|位于|坐落|地处|职|跳槽|加盟|工作|上班|担任|汇报|嫁|娶|结婚|名|现名|改称|最喜欢|最爱|密码|账号|邮箱|号码|手机号|域名|网址|暗号|是|[任为由]"
+    r"总部|住|居|搬|迁|位于|坐落|地处|职|跳槽|加盟|工作|上班|担任|汇报|换成|变成|改|嫁|娶|结婚|名|现名|改称|最喜欢|最爱|密码|账号|邮箱|号码|手机号|域名|网址|暗号|是|[任为由]"
 )
 _FIGURE = re.compile(r"[\d〇零一二三四五六七八九十百千万亿两]")
 _MANY = re.compile(r"[和与及、，,；;或的了过]|以及|一[个家位名]")
 _FIRM = re.compile(r"(?:股份有限公司|有限责任公司|有限公司|公司|集团)$")
+
+
+def _is_person(text: str) -> bool:
+    """A surname and one or two characters, where only people stand."""
+    return len(text) in (2, 3) and text[0] in CLEAR_SURNAMES and text not in NOT_PERSONS and not _NOBODY.search(text)
 
 
 def _relation(text: str, names: Sequence[str]) -> Statement | None:
@@ -186,6 +194,8 @@ def _related(kind: str, found: re.Match[str], names: Sequence[str]) -> Statement
     role = group.get("role") or ""
     given = group["o"].strip()
     subject = _subject(group["s"], names, kind != "secret")
+    if subject is None and kind in ("home", "employer", "汇报", "配偶") and _is_person(group["s"]):
+        subject = name_key(group["s"]), True
     if kind == "secret":
         if subject is None and len(group["s"]) <= 8 and not _NOBODY.search(group["s"]):
             subject = name_key(group["s"]), False
@@ -197,7 +207,7 @@ def _related(kind: str, found: re.Match[str], names: Sequence[str]) -> Statement
     if kind in ("role", "held"):
         role = _SAME_ROLE.get(role, fold(role))
         return Statement(subject[0], role, name_key(given)) if kind == "role" or fold(given) in names else None
-    if kind in ("place", "seat"):
+    if kind in ("home", "place", "seat"):
         if not (names_one(given, names) or given in PLACES or re.search("[省市区县镇乡村州岛国路号]$|小区$", given)):
             return None
         width, key = place(given)

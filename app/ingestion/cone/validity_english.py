@@ -30,6 +30,7 @@ _NOW = r"(?:now|currently|presently|at present|at the moment|these days|nowadays
 _LATELY = rf"(?:(?:last|this) {one_of('week|month|year|spring|summer|autumn|fall|winter')}|yesterday|recently)"
 _LEADING = re.compile(rf"^(?:{_NOW}|{_LATELY}|finally|good news|well|so|update|btw|fyi),?\s+(?=\w)", re.IGNORECASE)
 _NOW_WORD = re.compile(rf"(?:,?\s+|^){_NOW}(?=$|[\s,.])", re.IGNORECASE)
+_JUST = re.compile(r"\b(?:recently|just|finally|officially)\s")
 _COMPARED = re.compile(
     r",?\s+(?:\(?(?:up|down|increased|reduced|raised) from|instead of|rather than|compared (?:to|with))\b.*$"
 )
@@ -80,12 +81,12 @@ _MOVED = "raised|increased|lowered|reduced|cut|changed|moved|postponed|extended|
 _GREW = "went up|gone up|risen|rose|grown|grew|climbed|dropped|fell|fallen|shrunk|shrank|went down|gone down|decreased"
 _BECAME = (
     rf"(?:(?:has |have )?(?:been )?(?:{_MOVED}) (?:to|at)|(?:has |have )?(?:{_GREW}) to"
-    r"|stands at|amounts to|comes to|totals|equals|is set (?:to|at)|is due(?: on)?)"
+    r"|stands at|amounts to|comes to|totals|equals|is (?:set|scheduled|due) (?:to|at|for|on)|is due(?: on)?)"
 )
 _VERB_LIST = """
     has have costs cost lasts last weighs weigh measures measure contains contain takes take requires require
     needs need employs employ earns earn pays pay charges charge holds hold covers cover spans span seats seat
-    allows allow opens closes starts begins ends expires uses runs serves stores consumes produces owns offers
+    allows allow opens closes starts begins ends expires uses runs serves stores supports consumes produces owns offers
     hosts spends sleeps counts comprises supports-up-to gets makes"""
 _VERBS: Final = tuple(verb.replace("-", " ") for verb in _VERB_LIST.split())
 _SENTENCE = re.compile(
@@ -103,7 +104,8 @@ _TAIL_WORDS = one_of("""
     |each of|of (?:the|these|those|them|us|his|her|its|their)""")
 _TAIL_BARS = re.compile(rf"[,;:(\[—–]|\b{_TAIL_WORDS}\b", re.IGNORECASE)
 _DATED = re.compile(
-    r"(?:deadline|due date|date|expiry|expiration|birthday|anniversary|launch|release|wedding|exam|cutoff|cut-off)\b",
+    r"(?:deadline|due date|date|expiry|expiration|birthday|anniversary|launch|release|wedding|exam|cutoff|cut-off)"
+    r"(?: (?:of|for)\b.*)?$",
     re.IGNORECASE,
 )
 _DATED_VERBS: Final = frozenset({"expires", "ends", "starts", "begins"})
@@ -127,7 +129,7 @@ def _value(text: str, names: Sequence[str], has_times: bool) -> Statement | None
         return None
     if re.search(r"[,;:(]", between) or (between and _DEEDS.search(between)):
         return None
-    if not _fits(slot, found["subject"], verb, has_times):
+    if not _fits(slot, found["subject"], verb, has_times) or (slot.kind == "date" and (tail or "a" in between.split())):
         return None
     subject = _subject(found["subject"], names, (found["verb"] or found["be"]) not in _PLURALS)
     if subject is None:
@@ -169,6 +171,7 @@ _NAME = re.compile(
     r"(?:[Tt]he\s+)?(?:(?:Mr|Mrs|Ms|Dr|St)\.\s+)?[^\W\d_a-z][\w.&'’+-]*"
     rf"(?:\s+{_LINK}[^\Wa-z_][\w.&'’+-]*){{0,5}}"
 )
+_AREA = re.compile(r"^[a-z]+(?: [a-z]+){0,2} (?:at|for|of|in) (?=[^a-z])")
 _WIDER = re.compile(r"^,\s+[A-Z][\w.]*(?:\s[A-Z]\w*)?(?=$|[.\s])")
 _NOT_PLACE_LIST = """
     google amazon apple microsoft meta facebook netflix twitter openai anthropic nvidia intel ibm oracle sap
@@ -199,15 +202,30 @@ _SAME_ROLE: Final = {
     "chairman": "chair",
     "chairperson": "chair",
     "landlady": "landlord",
+    "maintained": "maintainer",
+    "owned": "owner",
+    "led": "leader",
+    "lead": "leader",
+    "team lead": "leader",
+    "managed": "manager of",
+    "supervised": "manager of",
+    "run": "manager of",
+    "headed": "head",
+    "chaired": "chair",
+    "coached": "coach",
 }
 _ROLE = rf"(?:(?:new|current) )?(?P<role>{_ROLE_WORDS})"
 _SEAT = "(?:headquarters|head office|HQ)"
 _FROM = r"(?:from [A-Z]\w+(?: [A-Z]\w+)? )?"
 _LIVES = one_of("lives|resides|has lived|has been living|is living|is based|is headquartered|is located|is situated")
-_WORKS = one_of("works|is working|has worked|has been working|got a job|is employed")
+_WORKS = one_of("""
+    (?:works|is working|has worked|has been working|started working|started a job|got a job) (?:at|for)
+    |is employed (?:at|by)|joined(?= .+ as )""")
 _RENAMED = one_of("(?:changed (?:its|her|his|their) name|rebranded(?: itself)?|renamed itself) (?:to|as)")
 _CALLED = one_of("(?:has been )?renamed(?: to| as)?|is (?:called|known as)")
 _BECOMES = one_of("became|become|appointed|named|elected|took over as|taken over as|promoted to")
+_APPOINTS = one_of("appointed|named|hired|elected|made")
+_LED = "(?P<role>maintained|owned|led|managed|headed|chaired|run|coached|supervised)"
 _HIDDEN = (
     r"(?P<role>(?:[Ww]i-?[Ff]i |WLAN |door |gate )?(?:password|passcode|code|PIN|phone number|email(?: address)?))"
 )
@@ -218,7 +236,7 @@ _RELATION_LIST = (
     ("seat", rf"S['’]s? {_SEAT} (?:is|are) (?:located |based )?in\s+O"),
     ("moved", rf"S\s+(?:has |have )?(?:moved|relocated)(?: back)? {_FROM}to\s+O"),
     ("place", rf"S\s+{_LIVES} in\s+O"),
-    ("employer", rf"S\s+{_WORKS} (?:at|for|by|with)\s+O"),
+    ("employer", rf"S\s+{_WORKS}\s+O"),
     ("manager of", r"S\s+(?:reports|is reporting) (?:directly )?to\s+O"),
     ("spouse", r"S\s+(?:is|has been|got) married to\s+O"),
     ("spouse", r"S\s+(?:has )?married\s+O"),
@@ -228,6 +246,8 @@ _RELATION_LIST = (
     ("favourite", r"S['’]s? favou?rite (?P<role>[a-z]+(?: [a-z]+)?) is (?:the )?(?P<o>[^,;:]{2,40})"),
     ("role", rf"(?:The\s+)?{_ROLE} (?:of|for|at) S\s+is\s+O"),
     ("role", rf"S['’]s? {_ROLE} is\s+O"),
+    ("led", rf"S\s+is {_LED} by\s+O"),
+    ("role", rf"S\s+(?:has )?{_APPOINTS}\s+(?P<o>.+?)\s+(?:as )?(?:its |the |their )?{_ROLE}"),
     ("held", rf"(?P<o>.+?)\s+is (?:the )?{_ROLE} (?:of|at) (?P<s>.+)"),
     ("held", rf"(?P<o>.+?)\s+(?:has )?{_BECOMES} (?:the )?{_ROLE} (?:of|at) (?P<s>.+)"),
     ("secret", rf"(?:The\s+)?{_HIDDEN} (?:of|for) (?:the )?S is (?P<o>\S+)"),
@@ -239,7 +259,7 @@ _RELATIONS: Final = tuple(
     for kind, pattern in _RELATION_LIST
 )
 _RELATED = re.compile(
-    r"\b(?:mov|reloc|liv|resid|based|head|located|situated|work|job|employed|report|marri|name|rebrand|called|known"
+    r"\b(?:mov|reloc|liv|join|start|maintained|owned|led|managed|headed|chaired|run|coached|supervised|appoint|hired|elect|resid|based|head|located|situated|work|job|employed|report|marri|name|rebrand|called|known"
     rf"|us(?:es|ing)|favou?rite|password|passcode|code|PIN|phone|email|{_ROLE_WORDS})"
 )
 
@@ -258,10 +278,12 @@ def _related(kind: str, found: re.Match[str], names: Sequence[str]) -> Statement
     role = fold(group.get("role") or "")
     owner, given = group["s"].strip(), group["o"].strip()
     if kind == "held":
-        name = _name(owner, names)
+        area = _AREA.match(owner)
+        name = _name(owner[area.end() :] if area else owner, names)
         holder = _whole(given, names)
         if name is None or holder is None:
             return None
+        name = (area.group() if area else "") + name
         return Statement(_owner_key(name), _SAME_ROLE.get(role, role), name_key(holder))
     if kind == "secret":
         if "." in given[-1:]:
@@ -272,8 +294,8 @@ def _related(kind: str, found: re.Match[str], names: Sequence[str]) -> Statement
         return Statement(
             name_key(owner), role.replace("-", ""), given, named and owner.lower() not in ("wi-fi", "wifi", "wlan")
         )
-    subject = _subject(owner, names, True) if kind in ("role", "uses") else _bearer(owner, names)
-    if subject is None or (kind not in ("role", "uses") and not subject[1]):
+    subject = _subject(owner, names, True) if kind in ("role", "uses", "led") else _bearer(owner, names)
+    if subject is None or (kind not in ("role", "uses", "led") and not subject[1]):
         return None
     if not subject[1]:
         return None
@@ -295,7 +317,7 @@ def _related(kind: str, found: re.Match[str], names: Sequence[str]) -> Statement
         width, key = place(name)
         return Statement(subject[0], f"place {width}", key)
     key = name_key(re.sub(r",?\s+(?:Inc|Ltd|LLC|GmbH|Corp|Co)\.?$", "", name).removeprefix("the ").removeprefix("The "))
-    return Statement(subject[0], _SAME_ROLE.get(role, role) if kind == "role" else kind, key)
+    return Statement(subject[0], _SAME_ROLE.get(role, role) if kind in ("role", "led") else kind, key)
 
 
 def _bearer(text: str, names: Sequence[str]) -> tuple[str, bool] | None:
@@ -350,7 +372,7 @@ def read_english(text: str, names: Sequence[str], has_times: bool, speaker: str)
     text = _NOW_WORD.sub("", _COMPARED.sub("", text))
     for _ in range(2):
         text = _LEADING.sub("", text)
-    text = _SET.sub("", " ".join(text.split()))
+    text = _SET.sub("", " ".join(_JUST.sub("", text).split()))
     if _UNSURE.search(text[:1].lower() + text[1:]):
         return None
     return _relation(text, names) or _value(text, names, has_times)

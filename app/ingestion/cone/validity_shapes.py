@@ -43,7 +43,13 @@ def one_of(phrases: str) -> str:
     return f"(?:{'|'.join(phrase.strip() for phrase in phrases.split('|'))})"
 
 
-_VERSION = re.compile(r"(?<![\w.])(?:v(?:ersion )?\d+(?:\.\d+)*|\d+(?:\.\d+){2,}|(?<=[a-zA-Z] )\d+\.\d+)(?![\w%.]*\w)")
+_VERSION = re.compile(
+    r"(?<![A-Za-z0-9_.])(?:v(?:ersion )?\d+(?:\.\d+)*|\d+(?:\.\d+){2,}|(?<=[a-zA-Z] )\d+\.\d+)(?![A-Za-z0-9_%]|\.\d)"
+)
+_HAN_CLOCK = re.compile(
+    r"(?P<part>凌晨|早上|早晨|上午|中午|下午|傍晚|晚上)?(?P<h>\d{1,2}|[一二三四五六七八九十两]{1,3})点"
+    r"(?P<more>钟|整|半|\d{1,2}分?)?(?!\d|[%％])"
+)
 _WORDED = re.compile(
     r"\b(?P<n>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
     r"[ -](?P<u>[a-z]{3,})\b"
@@ -87,6 +93,12 @@ def slots(text: str) -> list[Slot]:
         if match["half"]:
             hour = hour % 12 + (12 if match["half"] in "pP" else 0)
         add(Slot(*match.span(), "clock", f"{hour}:{minute}", "clock"))
+    for match in _HAN_CLOCK.finditer(text):
+        hour = int(number_key(match["h"])) + (12 if match["part"] in ("下午", "傍晚", "晚上") else 0)
+        more = match["more"] or ""
+        minute = "30" if more == "半" else more.rstrip("分钟整").zfill(2)
+        if match["part"] or more:
+            add(Slot(*match.span(), "clock", f"{hour}:{minute}", "clock"))
     for kind, key, start, end in find_values(text):
         if kind == "date":
             add(Slot(start, end, "date", key, "date", _ISO.match(key) is not None))
@@ -124,10 +136,12 @@ _COUNTRY_LIST = """
     malaysia mexico mongolia morocco nepal netherlands newzealand nigeria norway pakistan peru philippines poland
     portugal romania russia scotland serbia slovakia slovenia southafrica spain sweden switzerland syria taiwan
     tanzania thailand tunisia turkey ukraine unitedkingdom uk greatbritain unitedstates unitedstatesofamerica usa
-    us uruguay venezuela vietnam wales europe asia africa 中国 美国 英国 法国 德国 日本 韩国 俄罗斯 加拿大
+    us uruguay venezuela vietnam wales 中国 美国 英国 法国 德国 日本 韩国 俄罗斯 加拿大
     澳大利亚 新西兰 意大利 西班牙 葡萄牙 荷兰 比利时 瑞士 瑞典 挪威 芬兰 丹麦 奥地利 波兰 泰国 越南 马来西亚 印尼
-    印度尼西亚 菲律宾 印度 巴西 墨西哥 埃及 南非 土耳其 以色列 欧洲 非洲 亚洲 北美 南美"""
+    印度尼西亚 菲律宾 印度 巴西 墨西哥 埃及 南非 土耳其 以色列 """
 _COUNTRIES: Final = frozenset(_COUNTRY_LIST.split())
+_CONTINENT_LIST = "europe asia africa america northamerica southamerica 欧洲 亚洲 非洲 北美 南美"
+_CONTINENTS: Final = frozenset(_CONTINENT_LIST.split())
 _REGION_LIST = """
     california texas florida oregon washingtonstate colorado massachusetts illinois ohio michigan georgia
     virginia pennsylvania arizona nevada utah bavaria saxony hesse tuscany catalonia andalusia provence brittany
@@ -149,6 +163,8 @@ def place(name: str) -> tuple[str, str]:
     bare = key.removeprefix("the")
     if bare in _COUNTRIES:
         return "country", bare
+    if bare in _CONTINENTS:
+        return "continent", bare
     if bare in _REGIONS or key.endswith("省"):
         return "region", bare.removesuffix("省")
     return ("part" if _STREET.search(fold(name)) else "city"), key
