@@ -148,6 +148,19 @@ def test_an_unnamed_subject_belongs_to_its_title_and_a_named_one_to_none() -> No
     assert key("Kite: The budget is $5,000.").key != key("Orion: The budget is $5,000.").key
 
 
+def test_places_of_two_sizes_never_contradict() -> None:
+    for one, two in [("Berlin", "Germany"), ("Mexico City", "Mexico"), ("Munich", "Bavaria"), ("Lyon", "Europe")]:
+        assert not supersedes(f"Alice lives in {one}.", f"Alice lives in {two}.", "Alice", one, two)
+    assert supersedes("Alice lives in Mexico City.", "Alice lives in New York City.", "Alice")
+    assert key("Alice lives in New York.", "Alice") == key("Alice lives in New York City.", "Alice")
+    assert not supersedes("张伟住在四川。", "张伟住在成都。", "张伟", "四川", "成都")
+
+
+def test_amounts_per_month_and_per_year_never_contradict() -> None:
+    assert not supersedes("The rent is $1,200 a month.", "The rent is $14,400 a year.")
+    assert not supersedes("房租是每月3000元。", "房租是每年36000元。")
+
+
 def test_who_speaks_of_himself_is_the_subject() -> None:
     plain = key("Caroline lives in Boston.", "Caroline", "Boston")
     assert key('Caroline said: "I live in Boston."', "Caroline", "Boston") == plain is not None

@@ -159,7 +159,7 @@ def place(name: str) -> tuple[str, str]:
     """How wide a place is, and its key. Places of two sizes may hold each other, so that they never contradict."""
     if match := _HAN_CITY_PART.match(name):
         name = match["city"]
-    key = name_key(name.removesuffix(" City"))
+    key = name_key(name).replace("newyorkcity", "newyork")
     bare = key.removeprefix("the")
     if bare in _COUNTRIES:
         return "country", bare
