@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from app.ingestion.link.shapes import numberless, shape, singular, without_han_title
-from app.ingestion.link.words import GENERATIONS, HAN_HEADS, HEADS
+from app.ingestion.link.shapes import NUMERONYM, numberless, shape, singular, without_han_title
+from app.ingestion.link.words import GENERATIONS, HAN_BODIES, HAN_HEADS, HEADS
 
 _VOWELS = re.compile(r"[aeiouyhw]")
 _TWICE = re.compile(r"(.)\1+")
-_NUMERONYM = re.compile(r"[a-z]\d{1,2}[a-z]$")
+_HAN_BODY = re.compile(HAN_BODIES)
 _HAN_HEAD = re.compile(HAN_HEADS)
 _SMALL = frozenset(("of", "the", "and"))
 
@@ -34,9 +34,9 @@ def blocks(name: str, kind: str) -> frozenset[str]:
     if one.is_acronym:
         found.add("a:" + one.letters)
     found.update("a:" + letters for letters in one.initials if 3 <= len(letters) <= 7)
-    if not one.has_han and len(one.key) >= 3 and (len(one.core) == 1 or _NUMERONYM.match(one.key)):
+    if not one.has_han and len(one.key) >= 3 and (len(one.core) == 1 or NUMERONYM.match(one.key)):
         found.add(_numeronym(one.key))
-    if one.has_han and not one.has_latin:
+    if one.has_han and not one.has_latin and kind != "person":
         found |= _shortened(one.plain)
     if not one.has_han and len(one.bare) >= 8:
         found.add("~" + _skeleton(one.bare))
@@ -61,7 +61,7 @@ def _person(core: tuple[str, ...]) -> set[str]:
 
 def _numeronym(key: str) -> str:
     """k8s for kubernetes, and for k8s itself."""
-    if _NUMERONYM.match(key):
+    if NUMERONYM.match(key):
         return "n:" + key
     return f"n:{key[0]}{len(key) - 2}{key[-1]}"
 
@@ -69,7 +69,7 @@ def _numeronym(key: str) -> str:
 def _shortened(plain: str) -> set[str]:
     """北大 and 中科院 keep the first character, and one of the last two."""
     found = {f"h:{plain[0]}{plain[-1]}"} if 2 <= len(plain) <= 4 else set()
-    if len(plain) >= 4:
+    if len(plain) >= 4 and _HAN_BODY.search(plain):
         found |= {f"h:{plain[0]}{plain[-1]}", f"h:{plain[0]}{plain[-2]}"}
     return found
 

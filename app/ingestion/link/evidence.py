@@ -12,10 +12,11 @@ from typing import Final, Literal
 
 from app.graph.kinds import OTHER
 from app.ingestion.link.shapes import Shape, numberless, numeronym_of, singular, without_han_title
-from app.ingestion.link.words import FEMALE, GENERATIONS, HAN_HEADS, HEADS, MALE
+from app.ingestion.link.words import FEMALE, GENERATIONS, HAN_BODIES, HAN_HEADS, HEADS, MALE
 
 _PROPER: Final = frozenset({"person", "place", "organization", "work"})
 _INFLECTED: Final = frozenset({"concept", OTHER})
+_HAN_BODY = re.compile(HAN_BODIES)
 _HAN_HEAD = re.compile(HAN_HEADS)
 
 
@@ -33,7 +34,7 @@ def between(a: Shape, a_type: str, b: Shape, b_type: str) -> Evidence | None:
         return Evidence("qualifier", "hint") if a.plain == b.plain else None
     if a.plain == b.plain:
         return Evidence("traditional", "sure")
-    if persons and (found := _persons(a, b, "person" in types)) is not None:
+    if persons and (found := _persons(a, b, "person" in types, types == {"person"})) is not None:
         return found
     if "person" not in types and (found := _things(a, a_type, b, b_type)) is not None:
         return found
@@ -45,7 +46,7 @@ def between(a: Shape, a_type: str, b: Shape, b_type: str) -> Evidence | None:
             return Evidence("acronym", "hint") if a_type == b_type or OTHER in types else None
         if numeronym_of(short.key, long.key):
             return Evidence("numeronym", "sure")
-        if _shortened_han(short, long):
+        if "person" not in types and _shortened_han(short, long):
             return Evidence("acronym", "hint")
     return None
 
@@ -53,8 +54,8 @@ def between(a: Shape, a_type: str, b: Shape, b_type: str) -> Evidence | None:
 # ------------------------------------------------------------------------------------- persons
 
 
-def _persons(a: Shape, b: Shape, is_known: bool) -> Evidence | None:
-    """`is_known`: at least one of them is said to be a person."""
+def _persons(a: Shape, b: Shape, is_known: bool, is_sure: bool) -> Evidence | None:
+    """`is_known`: at least one of them is said to be a person; `is_sure`: both are."""
     if a.has_han and b.has_han:
         return _han_persons(a, b) if is_known else None
     if a.has_han or b.has_han:
@@ -63,8 +64,10 @@ def _persons(a: Shape, b: Shape, is_known: bool) -> Evidence | None:
     if left == right:
         if set(a.words) & GENERATIONS != set(b.words) & GENERATIONS:
             return Evidence("generation", "hint")
-        gendered = (a.titles | b.titles) & (MALE | FEMALE) and len(left) == 1 and a.titles != b.titles
-        return Evidence("title", "hint" if gendered else "sure")
+        if a.titles == b.titles:
+            return Evidence("form", "hint" if len(left) == 1 and not is_known else "sure")
+        gendered = (a.titles | b.titles) & (MALE | FEMALE) and len(left) == 1
+        return Evidence("title", "hint" if gendered or not is_known else "sure")
     if not is_known or set(a.words) & GENERATIONS != set(b.words) & GENERATIONS:
         return None
     if len(left) > 2 and sorted(left) == sorted(right):
@@ -73,6 +76,8 @@ def _persons(a: Shape, b: Shape, is_known: bool) -> Evidence | None:
         return _given_names(left[:-1], right[:-1])
     if len(left) != len(right) and 1 in (len(left), len(right)):
         short, long = sorted((left, right), key=len)
+        if not is_sure:
+            return None
         return Evidence("part", "hint") if short[0] in (long[0], long[-1]) and len(short[0]) > 1 else None
     return None
 
@@ -131,7 +136,9 @@ def _things(a: Shape, a_type: str, b: Shape, b_type: str) -> Evidence | None:
         if long.core[: len(short.core)] == short.core and set(long.core[len(short.core) :]) <= HEADS:
             return Evidence("head", "hint")
         if len(short.plain) > 1 and _HAN_HEAD.sub("", long.plain) == short.plain:
-            return Evidence("head", "hint")
+            # 吉林 is a province, 吉林市 a city in it.
+            is_same = types == {"place"} and long.plain[-1] in "市省" and short.plain != "吉林"
+            return Evidence("head", "sure" if is_same else "hint")
     return None
 
 
@@ -218,7 +225,7 @@ def _shortened_han(short: Shape, long: Shape) -> bool:
         return False
     if not 2 <= len(short.plain) <= 4 or len(long.plain) < 2 * len(short.plain) or short.plain[0] != long.plain[0]:
         return False
-    if short.plain in long.plain:
+    if short.plain in long.plain or not _HAN_BODY.search(long.plain):
         return False
     rest = iter(long.plain)
     return all(ch in rest for ch in short.plain)

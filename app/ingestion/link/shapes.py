@@ -31,7 +31,8 @@ _HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _TOKEN = re.compile(f"[{HAN}]+|\\d+(?:[.,]\\d+)*|[^\\W\\d_{HAN}]+(?:['’][^\\W\\d_{HAN}]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:st|nd|rd|th|[a-z])?(?![a-z])")
-_NUMERONYM = re.compile(r"([a-z])(\d{1,2})([a-z])$")
+NUMERONYM = re.compile(r"([a-z])([5-9]|[12]\d)([a-z])$")
+"""k8s, i18n; not H2O, B2B."""
 _ROMAN = re.compile(r"(?:X{0,2}(?:IX|IV|V?I{1,3}|V)|X{1,2})$")
 _ROMAN_VALUES: Final = {"I": 1, "V": 5, "X": 10}
 _HAN_NUMBER = re.compile("[〇零一二三四五六七八九十百千两]+")
@@ -199,7 +200,7 @@ def _numbers(text: str, written: tuple[str, ...]) -> tuple[str, ...]:
     found: list[str] = []
     lowered = text.lower()
     for token in re.split(r"[\s\-/_]+", lowered):
-        if _NUMERONYM.match(token) and len(token) >= 3 and token[0].isalpha() and token[-1].isalpha():
+        if NUMERONYM.match(token):
             continue
         for match in _NUMBER.findall(token):
             found.append(re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", match).replace(",", "."))
@@ -256,7 +257,7 @@ def _initials(words: tuple[str, ...]) -> frozenset[str]:
 
 def numeronym_of(short: str, long: str) -> bool:
     """k8s and kubernetes, i18n and internationalization. Both are keys."""
-    match = _NUMERONYM.match(short)
+    match = NUMERONYM.match(short)
     return (
         match is not None and len(long) == int(match[2]) + 2 and long.startswith(match[1]) and long.endswith(match[3])
     )

@@ -54,6 +54,12 @@ HEADS: Final = _words("university college school institute company city county p
 """What a name can be said without: Stanford (University)."""
 HAN_HEADS: Final = r"(?<=..)(?:大学|学院|公司|市|省|县|区|镇|村|州)$"
 
+HAN_BODIES: Final = (
+    r"(?:大学|学院|中学|小学|科学院|研究院|研究所|医院|法院|银行|公司|集团|协会|学会|委员会|联合会|工会|组织|政府|局|部|署|厅|"
+    r"出版社|报社|电视台|博物馆|图书馆|体育馆|中心|会议|大会|大战|战争|运动|革命|奥运会|运动会)$"
+)
+"""How names of organisations and events end that are called by a few of their characters."""
+
 # ------------------------------------------------------------------------------------- opposites
 
 OPPOSITES: Final = tuple(
