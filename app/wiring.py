@@ -24,13 +24,15 @@ from app.ingestion.extract.llm_cache import ExtractionCache
 from app.ingestion.extract.offline import OfflineExtractor
 from app.ingestion.extract.stored import WorkspaceExtractor, missed, resolve_times
 from app.ingestion.extract.types import Extractor
+from app.ingestion.link.judge import LlmJudge
+from app.ingestion.link.resolve import Resolver
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.reembed import Reembedding
 from app.ingestion.submit import Intake
 from app.people import queries as people
 from app.providers.embedding import build as build_embedder
 from app.providers.embedding import build_next
-from app.providers.ports import Embedder
+from app.providers.ports import ChatProvider, Embedder
 from app.providers.registry import ChatProviders
 from app.retrieval.retrieve import Retriever
 from app.schema import index_names
@@ -64,6 +66,7 @@ class Services:
     """Writes cards and leaves the work on them to its caller."""
     pipeline: Pipeline
     reembedding: Reembedding
+    resolver: Resolver
     importer: Importer
     evaluation: Evaluation
     providers: ChatProviders
@@ -147,7 +150,9 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         providers = ChatProviders(settings, sentences=sentences, terms=segmenter.terms)
         await providers.open()
         stack.push_async_callback(providers.close)
-        pipeline = Pipeline(database, spaces, segmenter, settings, extractor(settings, database, providers, segmenter))
+        reader = model_reader(settings, providers)
+        reads = extractor(settings, database, reader, segmenter) if reader else None
+        pipeline = Pipeline(database, spaces, segmenter, settings, reads)
         retriever = Retriever(database, spaces, segmenter, settings)
         answering = Answering(retriever, providers, settings)
         await answering.open()
@@ -165,6 +170,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             unqueued=unqueued,
             pipeline=pipeline,
             reembedding=Reembedding(database, spaces, settings),
+            resolver=Resolver(database, embedder, LlmJudge(reader, settings.extract_model) if reader else None),
             importer=Importer(database, intake.submit_many, settings),
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder),
             providers=providers,
@@ -175,10 +181,8 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         )
 
 
-def extractor(
-    settings: Settings, database: Database, providers: ChatProviders, segmenter: Segmenter
-) -> Extractor | None:
-    """The language model that extracts, None: rules do. Raises ConfigurationError."""
+def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider | None:
+    """The language model that reads cards; None: rules do. Raises ConfigurationError."""
     name = settings.extract_provider or settings.chat_provider
     chosen = settings.extractor
     if chosen == "auto":
@@ -188,9 +192,13 @@ def extractor(
     if name == "offline":
         raise ConfigurationError("MINDCONE_EXTRACTOR=llm needs MINDCONE_EXTRACT_PROVIDER, or a MINDCONE_CHAT_PROVIDER.")
     try:
-        provider = providers.get_provider(name)
+        return providers.get_provider(name)
     except NotFound as error:
         raise ConfigurationError(error.detail) from error
+
+
+def extractor(settings: Settings, database: Database, provider: ChatProvider, segmenter: Segmenter) -> Extractor:
+    """Extraction by a language model; what it leaves unanswered is read by rules."""
 
     def make(cache: ExtractionCache, permits: asyncio.Semaphore) -> LlmExtractor:
         return LlmExtractor(

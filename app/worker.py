@@ -24,6 +24,7 @@ from app.core.errors import NotFound
 from app.core.log import get
 from app.index import folding, vector_index
 from app.ingestion import queries as ingestion
+from app.ingestion.link.revise import LINK
 from app.ingestion.queries import Task
 from app.ingestion.reembed import REEMBED
 from app.ingestion.submit import INGEST
@@ -58,6 +59,7 @@ def handlers(services: Services) -> dict[str, Handler]:
         INGEST: partial(ingest, services),
         IMPORT: partial(import_files, services),
         REEMBED: services.reembedding.fill,
+        LINK: partial(link, services),
     }
 
 
@@ -65,6 +67,11 @@ async def ingest(services: Services, job: JobContext) -> None:
     """Payload: `cards`, pairs of card id and text version."""
     tasks = [Task(uuid.UUID(card_id), int(version)) for card_id, version in job.payload["cards"]]
     await services.pipeline.ingest(job.workspace_id, tasks, last_attempt=job.is_last_attempt)
+
+
+async def link(services: Services, job: JobContext) -> None:
+    """No payload: whatever pairs of names wait for a model, and entities that wait for their vector."""
+    await services.resolver.run(job.workspace_id)
 
 
 async def import_files(services: Services, job: JobContext) -> None:

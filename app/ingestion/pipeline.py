@@ -35,8 +35,11 @@ from app.ingestion.extract.types import Extraction, Extractor
 from app.ingestion.learn import Before, Chunked, Failures, Learned, chunk_all, derive_all
 from app.ingestion.link.linker import Linker, PlanOutdated
 from app.ingestion.link.plan import Plan
+from app.ingestion.link.revise import LINK
 from app.ingestion.queries import CardText, Task
 from app.ingestion.settings import IngestionSettings
+from app.jobs.job import NewJob
+from app.jobs.queue import enqueue
 from app.providers.ports import DimensionMismatch, Embedder, Embeddings, ProviderError
 from app.text.segment import Segmenter
 
@@ -315,6 +318,9 @@ class Pipeline:
                 session, workspace_id, [(card.card_id, card.card.text_version) for card in cards]
             )
             await queries.set_ready(session, workspace_id, {card.card_id: _told_of(card) for card in cards})
+            if self._extractor is not self._offline and plan.newcomers:
+                # A model decides about the pairs that rules leave open; one pending job a workspace.
+                await enqueue(session, NewJob(LINK, workspace_id, dedupe_key=LINK))
         outcome.ready += len(cards)
 
     async def _number(self, session: AsyncSession, cards: Sequence[Learned]) -> None:
