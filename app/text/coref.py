@@ -20,11 +20,15 @@ from app.text.sentences import sentences
 __all__ = ["Gender", "NameSpan", "NameType", "Resolution", "person_names", "resolve", "rewrite"]
 
 _Read = Callable[[str, Sequence[tuple[int, int]], Sequence[NameSpan], str], list[Resolution]]
-_READERS: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
-    (coref_en.GENDERED, coref_en.resolve_persons),
-    (coref_things.PRONOUN, lambda text, spans, names, title: coref_things.resolve_things(text, spans, names)),
-    (coref_zh.PRONOUN, lambda text, spans, names, title: coref_zh.resolve_han(text, spans, names)),
+_READERS: Final[tuple[tuple[Callable[[str], object], _Read], ...]] = (
+    (coref_en.GENDERED.search, coref_en.resolve_persons),
+    (coref_things.PRONOUN.search, lambda text, spans, names, title: coref_things.resolve_things(text, spans, names)),
+    (
+        lambda text: any(head in text for head in coref_zh.HEADS),
+        lambda text, spans, names, title: coref_zh.resolve_han(text, spans, names),
+    ),
 )
+_LOOK_BACK: Final = 400
 _SELF = frozenset(("himself", "herself"))
 
 
@@ -39,7 +43,7 @@ def resolve(
     `spans` are its sentences in order (found where not given). `title` is the text's own: whom it names, the text is
     about, and may be an antecedent although the text never repeats the name.
     """
-    readers = [read for pattern, read in _READERS if pattern.search(text) is not None]
+    readers = [read for occurs, read in _READERS if occurs(text)]
     if not readers:
         return []
     names = [n for n in names if not _is_label(text, n)]
@@ -65,37 +69,38 @@ def rewrite(sentence_start: int, sentence_end: int, text: str, resolutions: Sequ
     A name that the sentence has said already is not said again: "Ann said she was ill" stays as it is.
     """
     out: list[str] = []
+    told: set[str] = set()
     at = sentence_start
-    first = bisect.bisect_left(resolutions, sentence_start, key=lambda r: r.start)
-    for found in resolutions[first:]:
+    for i in range(bisect.bisect_left(resolutions, sentence_start, key=_start), len(resolutions)):
+        found = resolutions[i]
         if found.end > sentence_end:
             break
-        if found.pronoun.lower() in _SELF:
+        before = text[max(sentence_start, found.start - _LOOK_BACK) : found.start]
+        if found.pronoun.lower() in _SELF or found.name in told or _said(found.name, before):
             continue
-        if _said(found.name, "".join(out) + text[at : found.start]):
-            continue
-        out.append(text[at : found.start])
-        out.append(_form(found, text))
+        out += (text[at : found.start], _form(found, text))
+        told.add(found.name)
         at = found.end
     out.append(text[at:sentence_end])
     return "".join(out)
 
 
+def _start(found: Resolution) -> int:
+    return found.start
+
+
 def _form(found: Resolution, text: str) -> str:
-    name = found.name
     if found.pronoun == "其" and found.possessive:
-        return f"{name}的"
+        return f"{found.name}的"
     if is_han(found.pronoun[0]):
-        spaced = name[-1].isascii() and name[-1].isalnum() and text[found.end : found.end + 1].isascii()
-        return f"{name} " if spaced and text[found.end : found.end + 1].isalnum() else name
-    return f"{name}'s" if found.possessive else name
+        # A Latin name does not run into a Latin word: 它 API → Redis API.
+        glued = found.name[-1].isascii() and re.match(r"[A-Za-z0-9]", text[found.end : found.end + 1]) is not None
+        return f"{found.name} " if glued else found.name
+    return f"{found.name}'s" if found.possessive else found.name
 
 
 def _said(name: str, before: str) -> bool:
-    if name in before:
-        return True
     if is_han(name[0]):
-        return False
-    return any(
-        re.search(rf"\b{re.escape(word)}\b", before, re.IGNORECASE) for word in set(name_words(name)) if len(word) > 2
-    )
+        return name in before
+    words = {name.lower(), *(word for word in name_words(name) if len(word) > 2)}
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", before, re.IGNORECASE) for word in words)

@@ -63,6 +63,12 @@ class Choice:
     def best(self) -> int:
         return max(range(len(self.probabilities)), key=self.probabilities.__getitem__)
 
+    @property
+    def resolved(self) -> str | None:
+        best = self.best
+        plain = self.probabilities[best] >= (_LONE if self.lone else THRESHOLD)
+        return self.names[best] if plain and not self.rival else None
+
 
 @dataclass(frozen=True, slots=True)
 class _Noun:
@@ -79,9 +85,8 @@ def resolve_persons(
 ) -> list[Resolution]:
     found: list[Resolution] = []
     for choice in choices(text, spans, names, title):
-        name = choice.names[choice.best]
-        sure = _LONE if choice.lone else THRESHOLD
-        if name is not None and choice.probabilities[choice.best] >= sure and not choice.rival:
+        name = choice.resolved
+        if name is not None:
             found.append(Resolution(choice.start, choice.end, choice.pronoun, name, choice.possessive))
     return found
 

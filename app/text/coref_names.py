@@ -132,7 +132,7 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _regal(name: str) -> bool:
     """Whether " of Somewhere" belongs to the name: "Mary of York", "Edward I of England"."""
-    words = [word.lower() for word in name.split() if word.lower() not in TITLES]
+    words = [word for word in name.lower().split() if word not in TITLES and word not in OPENERS]
     return (
         0 < len(words) <= 2
         and (words[0] in MALE_NAMES or words[0] in FEMALE_NAMES)

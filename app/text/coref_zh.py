@@ -45,6 +45,7 @@ _KINDS: Final[dict[str, tuple[tuple[NameType, ...], str]]] = {
     "省": (("place",), "省$"),
     "县": (("place",), "县$"),
 }
+HEADS: Final = "他她它其该"
 PRONOUN = re.compile(
     "(?P<he>(?<![其吉维排利无及])他(?![们人乡国日杀]|妈的))"
     "|(?P<she>她(?!们))"
@@ -64,6 +65,9 @@ _THINGS: Final[frozenset[NameType]] = frozenset(
 )
 _BACK: Final = 2
 """Sentences back."""
+_LONG: Final = 100
+_MOST: Final = 24
+"""Names back: among so many nobody is meant plainly."""
 
 
 @dataclass(slots=True)
@@ -208,10 +212,11 @@ class _Reader:
         sentence = self._sentence(at)
         low = bisect.bisect_left(self.person_starts, self.spans[max(0, sentence - _BACK)][0])
         high = bisect.bisect_left(self.person_starts, at)
+        low = max(low, high - _MOST)
         clause = at
         if _GOVERNED.search(self.text, max(0, at - 2), at):
             # Whom the clause's subject does something to is another one: 同事给她…, 梁思成是她的丈夫.
-            while clause > 0 and self.text[clause - 1] not in _CLAUSE:
+            while clause > max(0, at - _LONG) and self.text[clause - 1] not in _CLAUSE:
                 clause -= 1
         fitting = [
             p for p in self.persons[low:high] if p.end <= clause and not (gender and p.gender and p.gender != gender)
@@ -245,6 +250,7 @@ class _Reader:
         sentence = self._sentence(at)
         low = bisect.bisect_left(self.thing_starts, self.spans[max(0, sentence - back)][0])
         high = bisect.bisect_left(self.thing_starts, at)
+        low = max(low, high - _MOST)
         return self.things[low:high]
 
     def _thing(self, at: int) -> str | None:

@@ -96,6 +96,8 @@ def _speaker(label: str) -> str:
 
 def _may_speak(label: str) -> bool:
     name = _speaker(label)
+    if _LETTERS.fullmatch(name):
+        return True
     if not name or _bare(name) in _KEYS or name.lower() in OPENERS:
         return False
     if _HAN_ONLY.fullmatch(name):
@@ -184,7 +186,9 @@ _BASE_VERBS: Final = words_of("""
     think want know love like need feel hope see go get work live say guess mean wish keep use try plan look
     prefer remember agree believe enjoy start make take play run find come give tell ask read write call help
     bring buy sell teach learn study visit travel walk swim paint cook eat drink sleep miss hate understand own
-    spend""")
+    spend appreciate choose wonder suppose recommend suggest dream care cherish admire value support share hang
+    sing dance move stay save pay send set put turn show train coach volunteer hike draw grow collect watch
+    listen""")
 _IRREGULAR: Final = {
     "am": "is",
     "are": "is",
@@ -204,18 +208,21 @@ _IRREGULAR: Final = {
     "weren’t": "wasn’t",
     "teach": "teaches",
     "miss": "misses",
+    "watch": "watches",
+    "coach": "coaches",
 }
 _SHORT: Final = {"m": " is", "re": " is", "ve": " has", "ll": " will", "d": " would"}
 _FIRST = re.compile(
     r"\b(?P<aux>(?i:am|are|were|have|do|don['’]t|haven['’]t|aren['’]t)) (?P<inverted>I|you)\b(?!['’])"
-    r"|\b(?P<both>we both|both of us|the two of us)\b"
-    r"|\b(?P<subject>I|you|You)\b(?:['’](?P<short>m|re|ve|ll|d)\b)?"
-    r"(?: (?P<adverb>really|also|just|always|still|never|actually|usually|often|definitely|totally))?"
-    r"(?: (?P<verb>[a-z]+(?:n['’]t)?)\b)?"
+    r"|\b(?P<both>[Ww]e both|[Bb]oth of us|[Tt]he two of us)\b"
+    r"|\b(?P<subject>(?<!War )(?<!Part )(?<!Type )(?<!Phase )(?<!Chapter )I|you|You)\b"
+    r"(?:['’](?P<short>m|re|ve|ll|d)\b)?"
+    r"(?: (?P<adverb>really|also|just|always|still|never|even|actually|usually|often|definitely|totally))?"
+    r"(?: (?P<verb>[a-z]+n['’]t|[a-z]+)\b)?"
     r"|\b(?P<own>my|My|your|Your)\b|\b(?P<mine>mine|yours)\b|\b(?P<object>me|myself|yourself)\b",
 )
 _FIXED = re.compile(
-    r"(?:\bthank |\bthanks to |\bsee |\blove |\bmiss |\bbless |\bexcuse |\btell |\bbelieve )$", re.IGNORECASE
+    r"(?:\bthank |\bthanks to |\bmeet |\bsee |\blove |\bmiss |\bbless |\bexcuse |\btell |\bbelieve )$", re.IGNORECASE
 )
 _GENERIC_YOU = words_of("""
     know guys all see two can never""")
@@ -263,22 +270,31 @@ def _tell(match: re.Match[str], speaker: str, addressee: str | None, barred: Seq
     if match["aux"]:
         aux = _IRREGULAR.get(match["aux"].lower(), match["aux"])
         return f"{aux.capitalize() if match['aux'][0].isupper() else aux} {name}"
+    if match["mine"] and not _OF.search(match.string, max(0, match.start() - 8), match.start()):
+        return whole
     if match["own"] or match["mine"]:
         return f"{name}'s"
     if match["object"]:
         return name
     verb, short, adverb = match["verb"], match["short"], match["adverb"]
-    if key != "I" and not short and (_FIXED.search(match.string, 0, match.start()) or (verb or "") in _GENERIC_YOU):
+    bare = _after_auxiliary(match)
+    if key != "I" and not short and (_is_fixed(match) or (not bare and verb in _GENERIC_YOU)):
         return whole
     if short == "d" and verb in ("been", "had", "gone", "done", "seen"):
         return f"{name} had" + _joined(adverb) + _joined(verb)
     if short:
         return name + _SHORT[short] + _joined(adverb) + _joined(verb)
-    if verb is not None and not _after_auxiliary(match):
+    if verb is not None and not bare:
         verb = _IRREGULAR.get(verb) or (f"{verb}s" if verb in _BASE_VERBS else verb)
     return name + _joined(adverb) + _joined(verb)
 
 
+def _is_fixed(match: re.Match[str]) -> bool:
+    """Whether "you" belongs to a phrase: "thank you"."""
+    return _FIXED.search(match.string, max(0, match.start() - 12), match.start()) is not None
+
+
+_OF = re.compile(r"\b(?:is|was|are|were|of|than|like|as|and|or|to)\s$")
 _AUXILIARY_BEFORE = re.compile(
     r"\b(?:did|do|does|can|could|will|would|should|shall|may|might|must|didn['’]t|can['’]t|won['’]t|let|make|made|help|see|saw|hear)\s$",
     re.IGNORECASE,
