@@ -27,6 +27,7 @@ from app.ingestion.extract.types import (
     TimeRange,
     known_type,
 )
+from app.text.names_match import NameMatcher
 from app.text.normalise import name_key
 from app.text.when import find_times
 
@@ -71,8 +72,11 @@ def with_posted(source: Source, posted: Sequence[Posted], own: Extraction, claim
         for relation in relations
         if relation.source and relation.target
     ]
-    drafts = entities.drafts()
-    episodes = [part.episode(own if number == 0 else Extraction(), drafts) for number, part in enumerate(parts)]
+    matcher = entities.matcher()
+    drafts = entities.drafts(matcher)
+    episodes = [
+        part.episode(own if number == 0 else Extraction(), drafts, matcher) for number, part in enumerate(parts)
+    ]
     added: Counter[str] = Counter()
     if len(filled) == len(parts):
         episodes = cover(source, episodes, added=added)
@@ -109,9 +113,9 @@ class _Item:
             for relation in body.get("relations") or ()
         ]
 
-    def episode(self, own: Extraction, entities: Sequence[EntityDraft]) -> EpisodeDraft:
+    def episode(self, own: Extraction, entities: Sequence[EntityDraft], matcher: NameMatcher) -> EpisodeDraft:
         body = self.item.body
-        facets = tuple(self._facet(facet, entities) for facet in body.get("facets") or ())
+        facets = tuple(self._facet(facet, matcher) for facet in body.get("facets") or ())
         roles: tuple[RoleDraft, ...] = ()
         if not facets and not self.item.is_complete and own.episodes:
             facets = tuple(facet for episode in own.episodes for facet in episode.facets)
@@ -127,20 +131,17 @@ class _Item:
             external_id=self.item.external_id,
         )
 
-    def _facet(self, facet: Mapping[str, Any], entities: Sequence[EntityDraft]) -> FacetDraft:
+    def _facet(self, facet: Mapping[str, Any], matcher: NameMatcher) -> FacetDraft:
         description = facet.get("description") or ""
         points = [PointDraft(point["text"], *self._place(point)) for point in facet.get("points") or ()]
         if not points and description and not self.item.is_complete:
             said = self._claims(description, facet["title"], self._said_at)
             points = [PointDraft(claim, *self._place({"text": claim})) for claim in said]
-        return FacetDraft(facet["title"], description, tuple(self._told(point, entities) for point in points))
+        return FacetDraft(facet["title"], description, tuple(self._told(point, matcher) for point in points))
 
-    def _told(self, point: PointDraft, entities: Sequence[EntityDraft]) -> PointDraft:
+    def _told(self, point: PointDraft, matcher: NameMatcher) -> PointDraft:
         """With whom and when it is about."""
-        key = point.text
-        names = tuple(
-            entity.name for entity in entities if any(name in key for name in (entity.name, *entity.aliases) if name)
-        )
+        names = tuple(dict.fromkeys(name for name, _, _ in matcher.find(point.text)))
         if self.item.is_complete:
             return replace(point, entities=names)
         times = tuple(TimeRange(time.start, time.end, time.text) for time in find_times(point.text, self._said_at))
@@ -168,8 +169,6 @@ class _Entities:
             key = name_key(draft.name)
             name = self._names.get(key)
             if name is None:
-                if not draft.mentions:
-                    draft = replace(draft, mentions=self._places(draft))
                 self._found[draft.name] = draft
                 for other in (draft.name, *draft.aliases):
                     self._names.setdefault(name_key(other), draft.name)
@@ -186,17 +185,21 @@ class _Entities:
     def known(self, name: str) -> str:
         return self._names[name_key(name)]
 
-    def drafts(self) -> list[EntityDraft]:
-        return list(self._found.values())
+    def matcher(self) -> NameMatcher:
+        """Finds them by all their names; own names go before aliases."""
+        drafts = self._found.values()
+        aliases = [(alias, draft.name) for draft in drafts for alias in draft.aliases]
+        return NameMatcher([*((draft.name, draft.name) for draft in drafts), *aliases])
 
-    def _places(self, draft: EntityDraft) -> tuple[Span, ...]:
-        spans: list[Span] = []
-        for name in (draft.name, *draft.aliases):
-            at = self._content.find(name) if name else -1
-            while at >= 0 and len(spans) < 20:
-                spans.append(Span(at, at + len(name)))
-                at = self._content.find(name, at + len(name))
-        return tuple(sorted(spans, key=lambda span: span.start))
+    def drafts(self, matcher: NameMatcher) -> list[EntityDraft]:
+        """With the places where the card names them."""
+        places: dict[str, list[Span]] = {}
+        for name, start, end in matcher.find(self._content):
+            places.setdefault(name, []).append(Span(start, end))
+        return [
+            draft if draft.mentions else replace(draft, mentions=tuple(places.get(draft.name, ())))
+            for draft in self._found.values()
+        ]
 
 
 def _day(moment: str | None) -> TimeRange | None:

@@ -28,9 +28,11 @@ named AS MATERIALIZED (
     JOIN point_entities pe ON pe.workspace_id = $1 AND pe.point_id = p.id
 ),
 found AS (
-    SELECT 0 AS kind, coalesce(e.merged_into, e.id) AS id, n.weight
+    SELECT 0 AS kind, root.id, n.weight
     FROM (SELECT id, sum(weight) AS weight FROM named GROUP BY id) AS n
-    JOIN entities e ON e.workspace_id = $1 AND e.id = n.id
+    CROSS JOIN LATERAL (
+        SELECT coalesce(e.merged_into, e.id) AS id FROM entities e WHERE e.workspace_id = $1 AND e.id = n.id LIMIT 1
+    ) AS root
     UNION ALL
     SELECT 1, c.card_id, 1
     FROM members m

@@ -26,10 +26,15 @@ joined AS (
     JOIN point_entities pe ON pe.workspace_id = $1 AND pe.point_id = p.id
 ),
 degrees AS (
-    SELECT j.node, count(DISTINCT coalesce(e.merged_into, e.id)) AS degree
+    SELECT j.node, count(DISTINCT root.id) AS degree
     FROM joined j
-    JOIN entities e ON e.workspace_id = $1 AND e.id = j.entity_id
-    WHERE coalesce(e.merged_into, e.id) <> j.node
+    CROSS JOIN LATERAL (
+        SELECT coalesce(e.merged_into, e.id) AS id
+        FROM entities e
+        WHERE e.workspace_id = $1 AND e.id = j.entity_id
+        LIMIT 1
+    ) AS root
+    WHERE root.id <> j.node
     GROUP BY j.node
 )
 SELECT node.id, node.kind, node.label, coalesce(d.degree, 0) AS degree
