@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from app.text.names_words import is_ordinary
@@ -12,12 +13,48 @@ from app.text.stopwords import ENGLISH
 
 LONGEST_WORDS: Final = 5
 LONGEST_HAN: Final = 12
+LONGEST_QUESTION_WORDS: Final = 12
+"""Titles can be long, and a question is short."""
 MOST_KEYS: Final = 4_000
 """Of one card; a long one is known by how it begins, and by what it names with capitals anyway."""
 
 _WORD = re.compile(f"[^\\W_{HAN}]+(?:[.'’&+#-]+[^\\W_{HAN}]+|\\+\\+|#)*")
 # Words of one name stand apart by one of these, and by nothing else.
 _GAP = re.compile(r"[ \t]?[-–/·&'’.]?[ \t]?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words that may be a name: `text[start:end]`, under its key. `words` counts them, a Han word as one."""
+
+    key: str
+    start: int
+    end: int
+    words: int
+
+
+def candidate_runs(text: str, segmenter: Segmenter) -> list[Run]:
+    """Every run of a question's words, with whatever stands between them: what is looked up by its key need not look
+    like a name. In order of where they start, the longer ones first.
+    """
+    runs: list[Run] = []
+    for han in segmenter.tagged(text):
+        for first in range(len(han)):
+            start = han[first][2]
+            for count, (*_, end) in enumerate(han[first : first + LONGEST_WORDS], 1):
+                if end - start > LONGEST_HAN:
+                    break
+                if end - start > 1:
+                    runs.append(Run(text[start:end], start, end, count))
+    words = [match.span() for match in _WORD.finditer(text)]
+    for last, (_, end) in enumerate(words):
+        for first in range(max(last + 1 - LONGEST_QUESTION_WORDS, 0), last + 1):
+            start = words[first][0]
+            if first < last or _may_stand_alone(text[start:end]):
+                runs.append(Run(name_key(text[start:end]), start, end, last + 1 - first))
+        if len(runs) >= MOST_KEYS:
+            break
+    return sorted(runs, key=lambda run: (run.start, -run.end))
 
 
 def candidate_keys(text: str, segmenter: Segmenter) -> set[str]:
@@ -40,16 +77,20 @@ def candidate_keys(text: str, segmenter: Segmenter) -> set[str]:
 
 
 def _add_latin(keys: set[str], words: list[str]) -> None:
-    """Every run that ends with the last word. A lone common word is nobody's name in lower case."""
+    """Every run that ends with the last word and neither begins nor ends with a stop word."""
     last = words[-1]
     if last.lower() in ENGLISH:
         return
     for first in range(len(words)):
         if words[first].lower() in ENGLISH:
             continue
-        if first == len(words) - 1 and (last.isdigit() or (last.islower() and is_ordinary(last))):
-            continue
-        keys.add(name_key(" ".join(words[first:])))
+        if first < len(words) - 1 or _may_stand_alone(last):
+            keys.add(name_key(" ".join(words[first:])))
+
+
+def _may_stand_alone(word: str) -> bool:
+    """A lone common word is nobody's name in lower case."""
+    return not (word.isdigit() or word.lower() in ENGLISH or (word.islower() and is_ordinary(word)))
 
 
 def _add_han(keys: set[str], words: list[str]) -> None:
