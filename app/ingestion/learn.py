@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from app.cards.links import links_in
 from app.index.rows import CardRows
 from app.ingestion.derive import Derived, derive
-from app.text.gazetteer import candidate_keys
 from app.ingestion.extract.types import Extraction, Source, Span, known_type
 from app.ingestion.posted import Claims, Posted, with_posted
 from app.ingestion.prepare import prepare
 from app.ingestion.queries import CardText
+from app.text.gazetteer import candidate_keys
 from app.text.segment import Segmenter
 
 
