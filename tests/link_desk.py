@@ -19,7 +19,7 @@ from app.index.lexical import lexical_stats
 from app.index.rows import StoredVector
 from app.ingestion.extract.types import EntityDraft
 from app.ingestion.link.linker import Linker, PlanOutdated
-from app.ingestion.link.plan import Place, Plan
+from app.ingestion.link.plan import Drafts, Place, Plan
 from app.ingestion.queries import lock_cards
 from app.ingestion.submit import Intake
 from app.people import queries as people
@@ -67,7 +67,7 @@ class Desk:
                 known = await self.linker.look_up(session, self.id, self.space_id, drafts)
             plan = self.linker.plan(known, drafts)
             with suppress(PlanOutdated):
-                return await self.write(plan, await self.embed(plan))
+                return await self.write(plan, await self.embed(plan), drafts)
 
     async def embed(self, plan: Plan) -> dict[uuid.UUID, StoredVector]:
         if not plan.texts:
@@ -75,14 +75,16 @@ class Desk:
         dense = (await self.embedder.passages(list(plan.texts.values()))).dense
         return {key: StoredVector(vector) for key, vector in zip(plan.texts, dense, strict=True)}
 
-    async def write(self, plan: Plan, vectors: Mapping[uuid.UUID, StoredVector]) -> dict[Place, uuid.UUID]:
+    async def write(
+        self, plan: Plan, vectors: Mapping[uuid.UUID, StoredVector], drafts: Drafts
+    ) -> dict[Place, uuid.UUID]:
         """As the pipeline does: the cards' locks, their old rows gone, entities, mentions."""
         async with self.database.unit() as session:
-            await lock_cards(session, self.id, list(plan.drafts))
-            await index.delete_chunks(session, self.id, list(plan.drafts))
+            await lock_cards(session, self.id, list(drafts))
+            await index.delete_chunks(session, self.id, list(drafts))
             given = await self.linker.write(session, self.id, (self.space_id, self.embedder.space), plan, vectors)
             connection = await raw(session)
-            for card, entities in plan.drafts.items():
+            for card, entities in drafts.items():
                 chunk = new_id()
                 await connection.execute(
                     'INSERT INTO chunks (workspace_id, id, card_id, ordinal, start, "end", text, tokens, words, grams, '

@@ -206,7 +206,7 @@ async def test_a_plan_that_counts_on_what_has_gone_is_refused(desk: Desk) -> Non
     assert plan.texts == {}
     await desk.remove(card)
     with pytest.raises(PlanOutdated):
-        await desk.write(plan, {})
+        await desk.write(plan, {}, drafts)
     await desk.link(drafts)
     await desk.in_order()
 

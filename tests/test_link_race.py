@@ -47,14 +47,14 @@ async def test_eight_writers_of_shared_names_in_opposite_orders(desk: Desk, data
 
 async def test_plans_of_the_same_moment(desk: Desk) -> None:
     """All of them have seen nothing; each finds what the others have written in the meantime."""
-    plans: list[tuple[Plan, Any]] = []
+    plans: list[tuple[Plan, Any, Any]] = []
     for name in ("K8s", "Kubernetes", "Kubernetes"):
         drafts = {await desk.card(name): [named(name, "product", "", *(("K8s",) if name != "K8s" else ()))]}
         async with desk.database.read() as session:
             known = await desk.linker.look_up(session, desk.id, desk.space_id, drafts)
         plan = desk.linker.plan(known, drafts)
-        plans.append((plan, await desk.embed(plan)))
-    await asyncio.gather(*(desk.write(plan, vectors) for plan, vectors in plans))
+        plans.append((plan, await desk.embed(plan), drafts))
+    await asyncio.gather(*(desk.write(*planned) for planned in plans))
     assert await desk.groups() == {frozenset({"K8s", "Kubernetes"})}
     await desk.in_order()
 

@@ -106,6 +106,8 @@ def _by_vector(a: Named, b: Named, score: float, thresholds: Thresholds) -> Verd
     if guard is None and not across:
         # Two people of two names are two people, and so are two places.
         guard = guards.shared_part(a.shape, b.shape) or ("proper" if {a.kind, b.kind} & {"person", "place"} else None)
+    if guard is None and thresholds.only_asks and not (a.description and b.description):
+        guard = "bare"
     if guard is not None:
         return Verdict(Outcome.apart, "guard", guard, score)
     if score >= thresholds.merge:

@@ -6,6 +6,7 @@ under the graph's lock, because others have written in the meantime.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,7 +26,7 @@ from app.index.terms import word_hash
 from app.ingestion.link import plan as planning
 from app.ingestion.link.blocks import blocks
 from app.ingestion.link.match import NEIGHBOURS, Matched, Matcher, near_each_other
-from app.ingestion.link.plan import Drafts, Known, Newcomer, Place, Plan
+from app.ingestion.link.plan import Drafts, Known, Names, Newcomer, Place, Plan
 from app.ingestion.link.thresholds import Thresholds, thresholds_for
 from app.ingestion.prepare import Counted, count_terms
 from app.ingestion.texts import entity_text
@@ -53,18 +54,29 @@ class Linker:
 
     async def look_up(self, session: AsyncSession, workspace_id: uuid.UUID, space_id: int, drafts: Drafts) -> Known:
         """What is there under the names of these drafts. Reads only."""
-        keys = planning.keys_of(drafts)
-        places = await entity_queries.list_places(session, workspace_id, drafts)
+        names = await asyncio.to_thread(planning.read, drafts)
+        return await self._look_up(session, workspace_id, names)
+
+    async def _look_up(self, session: AsyncSession, workspace_id: uuid.UUID, names: Names) -> Known:
+        keys = planning.keys_of(names)
+        places = await entity_queries.list_places(session, workspace_id, names)
         words = await entity_queries.list_words(session, workspace_id, keys)
         told = {key for word in words if word.outcome == "merged" for key in (word.left_key, word.right_key)}
         entities = await entity_queries.list_stored(
-            session, workspace_id, keys=keys | told, ids=set(places.values()), cards=drafts
+            session, workspace_id, keys=keys | told, ids=set(places.values()), cards=names
         )
-        return Known(entities, places, words)
+        return Known(entities, places, words, names)
 
-    def plan(self, known: Known, drafts: Drafts) -> Plan:
-        """Which names are known, which are new; `texts` of it need vectors. CPU only."""
-        return planning.make(known, drafts)
+    def plan(self, known: Known, drafts: Drafts | None = None) -> Plan:
+        """Which names are known, which are new; `texts` need vectors. Pure, and CPU-heavy: call it in a thread. The
+        drafts are those that were looked up, and read already.
+        """
+        plan = planning.make(known)
+        for new in plan.newcomers:
+            self._count(plan, new)
+        for changed in plan.changed:
+            self._count(plan, changed.after)
+        return plan
 
     async def write(
         self,
@@ -82,17 +94,20 @@ class Linker:
         Takes the graph's lock, after the caller's locks on cards. `vectors` by text hash, at least of `plan.texts`;
         `also` the same of the other spaces that are written. Raises PlanOutdated when a text has none.
         """
-        wanted = set(plan.drafts if cards is None else cards)
-        drafts = {card: entities for card, entities in plan.drafts.items() if card in wanted}
+        wanted = set(plan.known.names if cards is None else cards)
+        names = {card: found for card, found in plan.known.names.items() if card in wanted}
         await cone_queries.lock_graph(session, workspace_id)
-        known = await self.look_up(session, workspace_id, space[0], drafts)
-        current = self.plan(known, drafts)
+        known = await self._look_up(session, workspace_id, names)
+        current = plan
+        if known != plan.known:
+            current = planning.make(known)
+            current.counted = plan.counted
         for new in current.newcomers:
             if any(text_hash(new.text) not in made for made in (vectors, *(made for _, made in also))):
                 raise PlanOutdated
         matched = await self._match(session, workspace_id, space, known, current, vectors)
         written = [(space[0], vectors), *also]
-        await self._insert(session, workspace_id, current.newcomers, matched, written)
+        await self._insert(session, workspace_id, current, matched, written)
         await self._update(session, workspace_id, current, written)
         for merge in matched.merges:
             await entity_queries.set_merged(session, workspace_id, [merge.one.id, *merge.moved], merge.into)
@@ -112,20 +127,20 @@ class Linker:
         vectors: Mapping[uuid.UUID, StoredVector],
     ) -> Matched:
         thresholds = self._thresholds or thresholds_for(space[1].key)
-        dense = {new.id: vectors[text_hash(new.text)].dense for new in plan.newcomers}
+        asking = [new for new in plan.newcomers if new.description or not thresholds.only_asks]
+        dense = {new.id: vectors[text_hash(new.text)].dense for new in asking}
         near = near_each_other(list(dense), list(dense.values()), thresholds)
         if dense:
             indexed = await index.has_vector_index(session, space[0], TextKind.entity)
             found = await entity_queries.list_nearest(
-                session, workspace_id, space[0], list(dense.values()), NEIGHBOURS, indexed=indexed
+                session, workspace_id, space[0], list(dense.values()), NEIGHBOURS, thresholds.floor, indexed=indexed
             )
             for new_id, neighbours in zip(dense, found, strict=True):
                 near.setdefault(new_id, []).extend(neighbours)
         docs = await self._sharing_blocks(session, workspace_id, plan.newcomers)
-        floor = min(thresholds.ask, thresholds.ask_across)
-        ids = {other for found in near.values() for other, cosine in found if cosine >= floor} - dense.keys()
+        ids = {other for neighbours in near.values() for other, _ in neighbours} - dense.keys()
         partners = (
-            await entity_queries.list_stored(session, workspace_id, ids=ids, docs=docs, cards=plan.drafts)
+            await entity_queries.list_stored(session, workspace_id, ids=ids, docs=docs, cards=plan.known.names)
             if ids or docs
             else []
         )
@@ -165,11 +180,12 @@ class Linker:
         self,
         session: AsyncSession,
         workspace_id: uuid.UUID,
-        newcomers: Sequence[Newcomer],
+        plan: Plan,
         matched: Matched,
         written: Sequence[SpaceVectors],
     ) -> None:
-        counted = {new.id: self._count(new.name, new.kind, new.aliases, new.description) for new in newcomers}
+        newcomers = plan.newcomers
+        counted = {new.id: self._count(plan, new) for new in plan.newcomers}
         rows = [
             EntityWrite(
                 *(new.id, new.name, new.key, new.kind, new.sense, new.type, new.description),
@@ -195,7 +211,7 @@ class Linker:
         if not plan.changed:
             return
         after = [changed.after for changed in plan.changed]
-        await self.rewrite(session, workspace_id, after)
+        await self._rewrite(session, workspace_id, after, plan, edited=False)
         texts = {e.id: text_hash(entity_text(e.name, e.aliases, e.description)) for e in after}
         # One that somebody else has changed as well keeps its vector until it changes again.
         for space_id, vectors in written:
@@ -207,7 +223,7 @@ class Linker:
 
     async def create(self, session: AsyncSession, workspace_id: uuid.UUID, entity: StoredEntity) -> None:
         """Write one new entity, without its vector."""
-        counted = self._count(entity.name, entity.kind, entity.aliases, entity.description)
+        counted = self._count(None, entity)
         row = EntityWrite(
             *(entity.id, entity.name, entity.key, entity.kind, entity.sense, entity.type, entity.description),
             *(counted.words, counted.grams, entity.names),
@@ -215,11 +231,20 @@ class Linker:
         docs = await entity_queries.insert_entities(session, workspace_id, [row])
         await self._index(session, workspace_id, docs, {entity.id: counted})
 
-    async def rewrite(
-        self, session: AsyncSession, workspace_id: uuid.UUID, after: Sequence[StoredEntity], *, edited: bool = False
+    async def edit(self, session: AsyncSession, workspace_id: uuid.UUID, entity: StoredEntity) -> None:
+        """Write one entity as a person wants it, with its names and postings, without its vector."""
+        await self._rewrite(session, workspace_id, [entity], None, edited=True)
+
+    async def _rewrite(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        after: Sequence[StoredEntity],
+        plan: Plan | None,
+        *,
+        edited: bool,
     ) -> None:
-        """Write entities as they are given, with their names and postings, without their vectors."""
-        counted = {e.id: self._count(e.name, e.kind, e.aliases, e.description) for e in after}
+        counted = {e.id: self._count(plan, e) for e in after}
         rows = [
             EntityWrite(
                 *(e.id, e.name, e.key, e.kind, e.sense, e.type, e.description),
@@ -246,14 +271,19 @@ class Linker:
         ]
         await lexical.insert_recent(session, workspace_id, rows, Collection.entity)
 
-    def _count(self, name: str, kind: str, aliases: Sequence[str], description: str) -> Counted:
-        """Words of the name, like a title's, of the aliases and the description; the name's blocks stand with them, but
-        count for nothing.
+    def _count(self, plan: Plan | None, one: Newcomer | StoredEntity) -> Counted:
+        """Words of the names, like a title's, and of the description; the name's blocks stand with them, but count for
+        nothing. Once per plan.
         """
-        title = self._segmenter.terms(" ".join((name, *aliases)))
-        body = self._segmenter.terms(description) if description else Terms()
+        text = entity_text(one.name, one.aliases, one.description)
+        if plan is not None and (known := plan.counted.get((text, one.kind))) is not None:
+            return known
+        title = self._segmenter.terms(" ".join((one.name, *one.aliases)))
+        body = self._segmenter.terms(one.description) if one.description else Terms()
         counted = count_terms(title, body)
-        counted.word_terms.update((_block_term(block), 1) for block in blocks(name, kind))
+        counted.word_terms.update((_block_term(block), 1) for block in blocks(one.name, one.kind))
+        if plan is not None:
+            plan.counted[text, one.kind] = counted
         return counted
 
 

@@ -17,7 +17,7 @@ from app.graph.entity_queries import Decision, PairWrite, Side, StoredEntity
 from app.ingestion.link.blocks import blocks
 from app.ingestion.link.decide import Named, Outcome, Verdict, decide
 from app.ingestion.link.plan import Changed, Known, Newcomer, Plan
-from app.ingestion.link.thresholds import NEVER, Thresholds
+from app.ingestion.link.thresholds import Thresholds
 from app.providers.ports import Vector
 
 NEIGHBOURS = 5
@@ -150,8 +150,7 @@ class Matcher:
         for key in {row.key for row in new.names} | named.keys | {named.shape.plain}:
             found.update((other, near.get(other)) for other in self.by_key.get(key, ()))
         found.update((other, near.get(other)) for other in (*new.rivals, *new.homonyms))
-        floor = min(self.thresholds.ask, self.thresholds.ask_across)
-        found.update((other, cosine) for other, cosine in near.items() if cosine >= floor)
+        found.update(near)
         for word in self.known.words:
             if word.outcome == "merged" and new.key in (word.left_key, word.right_key):
                 key = word.right_key if word.left_key == new.key else word.left_key
@@ -235,16 +234,15 @@ class Matcher:
 def near_each_other(
     ids: Sequence[uuid.UUID], vectors: Sequence[Vector], thresholds: Thresholds
 ) -> dict[uuid.UUID, list[tuple[uuid.UUID, float]]]:
-    """Neighbours inside the group, for those cosines that can matter."""
+    """Neighbours inside the group, as `entity_queries.list_nearest` gives them."""
     if not ids:
         return {}
     matrix = np.stack(vectors)
     cosines = matrix @ matrix.T
     np.fill_diagonal(cosines, -1.0)
-    floor = min(thresholds.ask, thresholds.ask_across, thresholds.merge if thresholds.merge < NEVER else 1.0)
     found: dict[uuid.UUID, list[tuple[uuid.UUID, float]]] = {}
     for at, row in enumerate(cosines):
         for other in np.argsort(row)[::-1][:NEIGHBOURS]:
-            if row[other] >= floor:
+            if row[other] >= thresholds.floor:
                 found.setdefault(ids[at], []).append((ids[int(other)], float(row[other])))
     return found

@@ -20,12 +20,15 @@ from app.ingestion.link.context import contradict
 from app.ingestion.link.decide import Named, answers_to
 from app.ingestion.link.describe import best
 from app.ingestion.link.shapes import shape, shown
+from app.ingestion.prepare import Counted
 from app.ingestion.texts import entity_text
 from app.text.normalise import fold, name_key
 
 Place = tuple[uuid.UUID, str]
 """A name in a card, as the draft has it."""
 Drafts = Mapping[uuid.UUID, Sequence[EntityDraft]]
+Names = Mapping[uuid.UUID, Sequence[tuple[str, Named]]]
+"""What cards name, read: every name as the draft has it, once per card."""
 
 MOST_ALIASES = 12
 
@@ -37,8 +40,9 @@ class Known:
     entities: list[StoredEntity] = field(default_factory=list)
     places: dict[tuple[uuid.UUID, str], uuid.UUID] = field(default_factory=dict)
     words: list[Word] = field(default_factory=list)
-    by_key: dict[str, list[StoredEntity]] = field(init=False)
-    by_id: dict[uuid.UUID, StoredEntity] = field(init=False)
+    names: Names = field(default_factory=dict)
+    by_key: dict[str, list[StoredEntity]] = field(init=False, compare=False)
+    by_id: dict[uuid.UUID, StoredEntity] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         self.by_id = {entity.id: entity for entity in self.entities}
@@ -108,38 +112,54 @@ class Changed:
 
 @dataclass(slots=True)
 class Plan:
-    """`texts`: what needs a vector, by hash. `given`: the entity of every name of every card, an old or a new one."""
+    """Made from `known`. `texts`: what needs a vector, by hash. `given`: the entity of every name of every card, an old
+    or a new one.
+    """
 
-    drafts: Drafts
+    known: Known
     given: dict[Place, uuid.UUID] = field(default_factory=dict)
     newcomers: list[Newcomer] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
     joined: dict[uuid.UUID, list[Named]] = field(default_factory=dict)
     texts: dict[uuid.UUID, str] = field(default_factory=dict)
+    counted: dict[tuple[str, str], Counted] = field(default_factory=dict)
+    """What the postings say of each of them, by text and kind."""
 
 
-def keys_of(drafts: Drafts) -> set[str]:
-    """Every key under which these drafts could be known."""
-    keys: set[str] = set()
-    for named in (_named(draft) for card in drafts.values() for draft in card):
-        keys.add(named.key)
-        keys.update(named.keys)
-    keys.discard("")
-    return keys
+def read(drafts: Drafts) -> Names:
+    """Names that are blank are left out."""
+    return {
+        card: [
+            (draft.name, Named(shown(draft.name), draft.type, draft.description, draft.aliases))
+            for draft in _once(entities)
+            if name_key(shown(draft.name))
+        ]
+        for card, entities in drafts.items()
+    }
 
 
-def _named(draft: EntityDraft) -> Named:
-    return Named(shown(draft.name), draft.type, draft.description, draft.aliases)
+def _once(drafts: Iterable[EntityDraft]) -> Iterable[EntityDraft]:
+    """The first of each name."""
+    found: dict[str, EntityDraft] = {}
+    for draft in drafts:
+        found.setdefault(draft.name, draft)
+    return found.values()
 
 
-def make(known: Known, drafts: Drafts) -> Plan:
-    return _Planner(known, drafts).run()
+def keys_of(names: Names) -> set[str]:
+    """Every key under which these names could be known."""
+    found = (key for card in names.values() for _, named in card for key in (named.key, *named.keys))
+    return {key for key in found if key}
+
+
+def make(known: Known) -> Plan:
+    return _Planner(known).run()
 
 
 class _Planner:
-    def __init__(self, known: Known, drafts: Drafts) -> None:
+    def __init__(self, known: Known) -> None:
         self.known = known
-        self.plan = Plan(drafts)
+        self.plan = Plan(known)
         self.new_by_key: dict[str, list[Newcomer]] = {}
         self.senses: Counter[tuple[str, str]] = Counter()
         for entity in known.entities:
@@ -161,12 +181,9 @@ class _Planner:
         return self.plan
 
     def _items(self) -> Iterator[tuple[uuid.UUID, str, Named]]:
-        for card in sorted(self.plan.drafts):
-            seen: set[str] = set()
-            for draft in self.plan.drafts[card]:
-                if draft.name not in seen and name_key(shown(draft.name)):
-                    seen.add(draft.name)
-                    yield card, draft.name, _named(draft)
+        for card in sorted(self.known.names):
+            for name, named in self.known.names[card]:
+                yield card, name, named
 
     # -------------------------------------------------------------------------------- layer 1
 

@@ -217,7 +217,7 @@ async def patch(
         names=tuple(names[at] for at in sorted(names)),
         is_edited=True,
     )
-    await linker.rewrite(session, workspace_id, [after], edited=True)
+    await linker.edit(session, workspace_id, after)
     await entity_queries.delete_all_vectors(session, workspace_id, [after.id])
     await _log(session, workspace_id, _side(before), _side(after), "edited", "user")
     for row in before.names:

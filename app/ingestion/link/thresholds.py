@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+NEVER: Final = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -20,8 +22,19 @@ class Thresholds:
     ask: float
     ask_across: float
 
+    @property
+    def floor(self) -> float:
+        """Cosines below it mean nothing."""
+        return min(self.merge, self.ask, self.ask_across)
 
-NEVER: Final = 2.0
+    @property
+    def only_asks(self) -> bool:
+        """Vectors of this space propose, and only where both are described: the vector of a bare name says no more
+        than the name.
+        """
+        return self.merge >= NEVER
+
+
 BGE_M3: Final = Thresholds(0.85, 0.70, 0.70)
 # In e5-small texts that have nothing to do with each other reach .85, and .98 says nothing about two versions of
 # one product: no cosine short of 1 merges as rarely wrong as BGE-M3's .85 does.
