@@ -16,7 +16,7 @@ from app.settings import Settings
 app = typer.Typer()
 
 LevelChoice = Annotated[
-    list[str], typer.Option("--level", help="search, bm25, dense, rrf, …; several times for several")
+    list[str], typer.Option("--level", help="search, context, bm25, dense, rrf, …; several times for several")
 ]
 
 
@@ -39,6 +39,7 @@ def evaluate(
     groups: Annotated[Path | None, typer.Option("--map", help="TSV: a document counts as its group")] = None,
     episodes: Annotated[Path | None, typer.Option(help="JSON lines as POST /episodes takes them")] = None,
     triples: Annotated[Path | None, typer.Option(help="JSON lines {pid, s, p, o}: relations of documents")] = None,
+    preset: Annotated[str | None, typer.Option(help="How level context counts: chain, published")] = None,
     database: Annotated[str | None, typer.Option("--database-url")] = None,
 ) -> None:
     """Measure retrieval on a labelled set: yours, or any BEIR-style folder. Uses a throw-away workspace."""
@@ -52,6 +53,8 @@ def evaluate(
             raise typer.BadParameter(f"{name!r} is none of {', '.join(LEVELS)}")
     if split not in ("all", "tune", "report"):
         raise typer.BadParameter("--split is all, tune or report")
+    if preset not in (None, "chain", "published"):
+        raise typer.BadParameter("--preset is chain or published")
     if episodes and triples:
         raise typer.BadParameter("--episodes and --triples exclude each other")
     labelled = read_folder(folder, corpus, queries, qrels, groups, split)  # type: ignore[arg-type]
@@ -76,6 +79,7 @@ def evaluate(
                 group=[name for name in group.split(",") if name],
                 where=where,
                 extractions=extractions,
+                preset=preset,  # type: ignore[arg-type]
                 progress=show,
             )
 

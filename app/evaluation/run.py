@@ -27,7 +27,7 @@ from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
 from app.providers.ports import Embedder
 from app.retrieval.retrieve import Retriever
-from app.retrieval.types import Evidence, Filters, Fusion, Level, Question
+from app.retrieval.types import Evidence, Filters, Fusion, Level, Preset, Question
 
 # What `--level` takes: the levels themselves, and the baselines that are ways of ranking at level search.
 LEVELS: Final[Mapping[str, tuple[Level, Fusion | None]]] = {
@@ -92,6 +92,7 @@ class Evaluation:
         group: Sequence[str] = (),
         where: str | None = None,
         extractions: Extractions | None = None,
+        preset: Preset | None = None,
         progress: Progress = lambda step, done, total: None,
     ) -> Result:
         """Ingest once, with these `extractions` where there are any, ask at each level.
@@ -107,7 +108,7 @@ class Evaluation:
             reports: dict[str, Any] = {}
             for level in levels:
                 runs[level], timings = await self._ask(
-                    workspace_id, labelled, corpus, level, limit, bool(group), where, progress
+                    workspace_id, labelled, corpus, level, limit, bool(group), where, progress, preset
                 )
                 rows = measure_run(
                     {query: [doc for doc, _ in ranking] for query, ranking in runs[level].items()},
@@ -187,6 +188,7 @@ class Evaluation:
         grouped: bool,
         where: str | None,
         progress: Progress,
+        preset: Preset | None = None,
     ) -> tuple[dict[str, Ranking], dict[str, Any]]:
         wanted, fusion = LEVELS[level]
         run: dict[str, Ranking] = {}
@@ -198,7 +200,7 @@ class Evaluation:
                 Filters(metadata={where: query.metadata[where]}) if where and where in query.metadata else Filters()
             )
             evidence = await self._retriever.retrieve(
-                workspace_id, Question(query.text, wanted, max(limit, DEPTH), filters, fusion)
+                workspace_id, Question(query.text, wanted, max(limit, DEPTH), filters, fusion, preset)
             )
             run[query.id] = ranked_documents(evidence, corpus, grouped)
             spent = evidence.timings_ms.get("embedding", 0.0)
@@ -254,12 +256,14 @@ def as_cards(documents: Sequence[Document], group: Sequence[str], where: str | N
 
 
 def ranked_documents(evidence: Evidence, corpus: Corpus, grouped: bool) -> Ranking:
-    """Documents best first: the cards themselves, or what the cited spans of grouped cards touch."""
+    """Documents best first: the cards themselves, or what the cited spans of grouped cards touch, claims before the
+    passages around them.
+    """
     if not grouped:
         return [(hit.card.external_id, hit.score) for hit in evidence.hits if hit.card.external_id is not None]
     spans = sorted(
         ((span.score, hit.rank, span, hit.card.external_id) for hit in evidence.hits for span in hit.evidence),
-        key=lambda row: (-row[0], row[1]),
+        key=lambda row: (row[2].kind != "claim", -row[0], row[1]),
     )
     ranked: dict[str, float] = {}
     for score, _, span, card in spans:

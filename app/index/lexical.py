@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import raw
 from app.db.sql import load
 from app.index.collections import Collection
-from app.index.postings import I8, Found, LexicalHits, LexicalRow, Subset, Totals, pack_terms, score, unpack_docs
+from app.index.postings import I8, B, Found, LexicalHits, LexicalRow, Subset, Totals, pack_terms, score, unpack_docs
 
 # More than this many bytes of postings take over 2 ms to score: not on the event loop.
 _SCORE_IN_THREAD_BYTES = 1 << 21
@@ -70,16 +70,23 @@ async def search_many(
     collections: Iterable[Collection],
     words: Sequence[int],
     grams: Sequence[int] = (),
+    subsets: Mapping[Collection, Subset] | None = None,
+    b: float = B,
 ) -> dict[Collection, LexicalHits]:
-    """`search_lexical` of several collections in one statement, so that all of them are of the same moment."""
+    """`search_lexical` of several collections in one statement, so that all of them are of the same moment.
+
+    `b`: how much BM25 makes of a doc's length.
+    """
     found = await _find(session, workspace_id, collections, words, grams)
     if sum(one.size for one in found.values()) > _SCORE_IN_THREAD_BYTES:
-        return await asyncio.to_thread(_score_all, found)
-    return _score_all(found)
+        return await asyncio.to_thread(_score_all, found, subsets or {}, b)
+    return _score_all(found, subsets or {}, b)
 
 
-def _score_all(found: Mapping[Collection, Found]) -> dict[Collection, LexicalHits]:
-    return {collection: score(one) for collection, one in found.items()}
+def _score_all(
+    found: Mapping[Collection, Found], subsets: Mapping[Collection, Subset], b: float
+) -> dict[Collection, LexicalHits]:
+    return {collection: score(one, subsets.get(collection), b) for collection, one in found.items()}
 
 
 async def _find(

@@ -121,7 +121,8 @@ class TermWeights:
 class LexicalHits:
     """Every doc with a term of the question, ascending. `words` and `grams` are raw BM25 per stream
     (`grams` zero without Han); `lex` is the absolute score, 0…1:
-    BM25/B over the words, with Han the mean of that and BM25/B over the grams, B = (k1 + 1)·Σ idf.
+    BM25/B over the words, with Han the mean of that and BM25/B over the grams, B = (k1 + 1)·Σ idf. `word_mass` and
+    `gram_mass`: Σ idf over all terms of the question, those that no doc has at the idf of a term that none has.
     """
 
     docs: U4
@@ -131,6 +132,8 @@ class LexicalHits:
     word_terms: TermWeights
     gram_terms: TermWeights
     totals: Totals
+    word_mass: float = 0.0
+    gram_mass: float = 0.0
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -157,6 +160,18 @@ class LexicalHits:
         at = _positions(self.docs, docs)
         return np.where(at >= 0, self.lex[at], np.float32(0))
 
+    def share_of(self, docs: U4) -> F4:
+        """BM25 over the idf mass of the whole question (0…k1 + 1) of any docs, in their order: how much of what is
+        asked a doc speaks of, words that none of them has included. With Han the mean of both streams.
+        """
+        if not len(self.docs):
+            return np.zeros(len(docs), np.float32)
+        at = _positions(self.docs, docs)
+        share = self.words[at] / np.float32(self.word_mass or 1.0)
+        if self.gram_mass:
+            share = (share + self.grams[at] / np.float32(self.gram_mass)) / 2
+        return np.where(at >= 0, share, np.float32(0)).astype(np.float32)
+
 
 @dataclass(frozen=True, slots=True)
 class Subset:
@@ -166,8 +181,8 @@ class Subset:
     totals: Totals
 
 
-def score(found: Found, subset: Subset | None = None) -> LexicalHits:
-    """BM25 (k1 1.2, b .75; idf ln(1 + (N − df + .5)/(df + .5))) of everything that was found.
+def score(found: Found, subset: Subset | None = None, b: float = B) -> LexicalHits:
+    """BM25 (k1 1.2, `b`; idf ln(1 + (N − df + .5)/(df + .5))) of everything that was found.
 
     With a `subset` only its docs are hits, and it is the collection whose statistics count: a word that is
     rare in all notes can be common in those that the question is about.
@@ -197,8 +212,8 @@ def score(found: Found, subset: Subset | None = None) -> LexicalHits:
     if subset is not None:
         totals = subset.totals
     place = _Places([*words.batches, *grams.batches], dead, None if subset is None else subset.docs)
-    raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words)
-    raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams)
+    raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words, b)
+    raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams, b)
     lex = raw_words / word_bound if word_bound else np.zeros(place.size)
     if len(found.grams):
         lex = (lex + (raw_grams / gram_bound if gram_bound else 0.0)) / 2
@@ -211,7 +226,15 @@ def score(found: Found, subset: Subset | None = None) -> LexicalHits:
         word_terms,
         gram_terms,
         totals,
+        _mass(word_terms, totals.docs),
+        _mass(gram_terms, totals.gram_docs),
     )
+
+
+def _mass(terms: TermWeights, docs: int) -> float:
+    """Σ idf, with that of a term that no doc has (df 0) for those that are unknown."""
+    unknown = int((terms.df == 0).sum())
+    return float(terms.idf.sum()) + unknown * float(np.log1p((max(docs, 0) + 0.5) / 0.5))
 
 
 def _recent_postings(
@@ -310,7 +333,9 @@ class _Stream:
         if len(owners):
             self.batches.append(_Batch(owners, np.ones(len(owners), np.int64), postings.tobytes()))
 
-    def score(self, place: _Places, n_docs: int, total_length: int) -> tuple[NDArray[np.float64], TermWeights, float]:
+    def score(
+        self, place: _Places, n_docs: int, total_length: int, b: float
+    ) -> tuple[NDArray[np.float64], TermWeights, float]:
         """Raw BM25 by place, the terms' weights, and the bound B."""
         batches = self.batches
         if place.dead is not None:
@@ -324,7 +349,7 @@ class _Stream:
         for batch in batches:
             tf = batch.postings["tf"].astype(np.float32)
             length = batch.postings["len"].astype(np.float32)
-            saturated = tf / (tf + (np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * length))
+            saturated = tf / (tf + (np.float32(K1 * (1 - b)) + np.float32(K1 * b / average) * length))
             weights = np.repeat(idf[batch.owners] * (K1 + 1), batch.counts)
             np.add.at(raw, place.of(batch.docs), weights * saturated)
         return raw, TermWeights(self._terms, df, idf.astype(np.float32)), (K1 + 1) * float(idf.sum())

@@ -85,7 +85,7 @@ async def estimate_windows(session: AsyncSession) -> int:
 _CONDITIONS = ("c.tags @> $", "c.id = ANY ($)", "c.created_at >= $", "c.created_at < $", "c.metadata @> $::jsonb")
 
 
-def _values(filters: Filters) -> list[Any]:
+def filter_values(filters: Filters) -> list[Any]:
     """What the conditions compare with, null where a filter is not given."""
     return [
         list(filters.tags) or None,
@@ -96,17 +96,23 @@ def _values(filters: Filters) -> list[Any]:
     ]
 
 
+def conditions_of(filters: Filters, first: int) -> tuple[str, list[Any]]:
+    """The conditions of the given filters, on a row `c` of cards, and their values, which stand from $`first` on."""
+    given = [pair for pair in zip(_CONDITIONS, filter_values(filters), strict=True) if pair[1] is not None]
+    told = " AND ".join(condition.replace("$", f"${place}") for place, (condition, _) in enumerate(given, first))
+    return told, [value for _, value in given]
+
+
 async def find_subset(
     session: AsyncSession, workspace_id: uuid.UUID, filters: Filters, most_cards: int
 ) -> Subset | None:
     """The chunks whose cards pass the filters (one at least), as a collection of its own. None when more cards pass."""
-    given = [pair for pair in zip(_CONDITIONS, _values(filters), strict=True) if pair[1] is not None]
-    conditions = " AND ".join(condition.replace("$", f"${place}") for place, (condition, _) in enumerate(given, 3))
+    conditions, values = conditions_of(filters, 3)
     row = await (await raw(session)).fetchrow(
         load(PACKAGE, "subset").replace("{conditions}", conditions),
         workspace_id,
         most_cards,
-        *(value for _, value in given),
+        *values,
     )
     if row["cards"] > most_cards:
         return None
@@ -163,14 +169,22 @@ def pool_statement(request: PoolRequest) -> str:
 
 @cache
 def _pool_statement(space_id: int, dimension: int, dense: str, sparse: str, few: str, many: str) -> str:
-    statement = load(PACKAGE, "pool")
-    for name, part in (("dense", dense), ("sparse", sparse), ("few", few), ("many", many)):
-        statement = _put(statement, name, load(PACKAGE, part) if part else "")
+    parts = {"dense": dense, "sparse": sparse, "few": few, "many": many}
+    loaded = {name: load(PACKAGE, part) if part else "" for name, part in parts.items()}
+    statement = filled(load(PACKAGE, "pool"), **loaded)
     return statement.replace("{space}", str(int(space_id))).replace("{dimension}", str(int(dimension)))
 
 
+def filled(statement: str, **parts: str) -> str:
+    """Replace placeholders that stand on a line of their own (the headers name them too), with the row each is about.
+    One after the other: a part may hold those that come after it.
+    """
+    for name, part in parts.items():
+        statement = _put(statement, name, part)
+    return statement
+
+
 def _put(statement: str, name: str, part: str) -> str:
-    """Replace a placeholder that stands on a line of its own (the headers name it too), with the row it is about."""
     line = rf"^ *{{{name}(?:: (\S+))?}}$"
     return re.sub(line, lambda match: part.replace("{row}", match[1] or ""), statement, flags=re.MULTILINE)
 
@@ -189,7 +203,7 @@ async def list_pool(session: AsyncSession, workspace_id: uuid.UUID, request: Poo
         None if request.allowed is None else request.allowed.tolist(),
         request.windows,
         SparseVector(request.sparse, request.sparse_dimension) if request.sparse is not None else None,
-        *_values(request.filters),
+        *filter_values(request.filters),
         request.lexical_chunks,
     )
     return rows

@@ -12,6 +12,7 @@ from app.db.session import Database
 from app.index.spaces import Spaces
 from app.retrieval import queries
 from app.retrieval.levels.level1_search import SearchLevel
+from app.retrieval.levels.level3_context import ContextLevel
 from app.retrieval.route import built_level, route
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Filters, Level, Question, Route
@@ -24,6 +25,7 @@ class Retriever:
     def __init__(self, database: Database, spaces: Spaces, segmenter: Segmenter, settings: RetrievalSettings) -> None:
         self._database = database
         self._search = SearchLevel(database, spaces, segmenter, settings)
+        self._context = ContextLevel(database, spaces, segmenter, settings)
 
     async def retrieve(self, workspace_id: uuid.UUID, question: Question) -> Evidence:
         """Evidence at the level that was asked for, or that the router chose.
@@ -38,10 +40,17 @@ class Retriever:
         level = built_level(decision.level)
         if level is Level.chat:
             return Evidence(question.query, decision, (), timings_ms={"total": _since(started)})
-        evidence = await self._search.search(workspace_id, question, replace(decision, level=level))
+        evidence = None
+        if level is Level.context:
+            evidence = await self._context.search(workspace_id, question, decision)
+            if evidence is None:
+                decision = replace(decision, gates=[*decision.gates, "no_cone"])
+                level = Level.search
+        if evidence is None:
+            evidence = await self._search.search(workspace_id, question, replace(decision, level=level))
         # Nothing found while cards are still being learned is not the same as nothing there.
         pending = not evidence.hits and evidence.index.get("stale_cards")
-        flags = (["level_unavailable"] if level is not decision.level else []) + (
+        flags = (["level_unavailable"] if built_level(decision.level) is not decision.level else []) + (
             ["ingestion_pending"] if pending else []
         )
         return replace(

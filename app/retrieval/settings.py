@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from app.retrieval.types import Fusion
+from app.retrieval.types import Fusion, Preset
 
 
 class RetrievalSettings(BaseModel):
@@ -18,3 +18,23 @@ class RetrievalSettings(BaseModel):
     hnsw_ef_search: int = Field(200, ge=10, le=1000)
     snippet_chars: int = Field(240, ge=40, le=2000)
     evidence_spans: int = Field(3, ge=1, le=20, description="Spans of evidence per hit")
+
+    context_preset: Preset = "chain"
+    context_anchors: int = Field(50, ge=1, le=1000, description="Anchors per leg")
+    context_nodes: int = Field(600, ge=10, le=20_000, description="Claims that are compared exactly")
+    context_episodes: int = Field(100, ge=1, le=1000, description="Episodes that are reached")
+    context_paths: int = Field(5, ge=1, le=20, description="Paths per hit")
+    context_claims: int = Field(40, ge=1, le=500, description="Claims that are shown as evidence, over all hits")
+    context_edge: float = Field(0.25, ge=0)
+    context_point_words: float = Field(0.25, ge=0)
+    context_facet: float = Field(0.10, ge=0)
+    context_facet_words: float = Field(0.25, ge=0)
+    context_episode_words: float = Field(0.75, ge=0)
+    context_time: float = Field(0.8, ge=0)
+    context_tau: float = Field(0.05, ge=0, description="Of the soft minimum; 0 is the minimum")
+    context_impute: float = Field(1.2, ge=0, description="How far a vector stands in for words of another script")
+    context_diversity: float = Field(0.15, ge=0)
+    context_bm25_b: float = Field(0.5, ge=0, le=1)
+    context_bare_claim: bool = Field(True, description="The claim's own vector counts where it is nearer")
+    context_superseded: float = Field(0.25, ge=0, description="Cost of a claim that is no longer valid")
+    context_strip_times: bool = True

@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any, Literal
 
 Fusion = Literal["absolute", "rrf", "bm25", "dense"]
+Preset = Literal["chain", "published"]
 
 
 class Level(IntEnum):
@@ -49,6 +50,7 @@ class Question:
     limit: int = 10
     filters: Filters = field(default_factory=Filters)
     fusion: Fusion | None = None
+    preset: Preset | None = None
     explain: bool = False
     as_of: datetime | None = None
 
@@ -76,7 +78,7 @@ class CardRef:
 @dataclass(frozen=True, slots=True)
 class Span:
     """A citable stretch of a card: `content[start:end] == text`. `focus` is the part of it that matched best,
-    in the same offsets.
+    in the same offsets. A `claim` is a sentence that speaks for itself, a `chunk` a passage.
     """
 
     chunk_id: uuid.UUID
@@ -85,6 +87,7 @@ class Span:
     end: int
     score: float
     focus: tuple[int, int] | None = None
+    kind: Literal["chunk", "claim"] = "chunk"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,170 @@
+"""What the reached part of the cone costs: records and words in, costs and the choice of hits out. Pure numpy.
+
+Joins what the statements know (`context_queries`) with the formulas (`bundle*`); knows neither SQL nor texts.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.index.collections import Collection
+from app.index.postings import LexicalHits
+from app.retrieval.bundle import F8, ChainWeights, Costs, Places, Shape, Signals, chain
+from app.retrieval.bundle_diversity import pick
+from app.retrieval.bundle_scales import Scales
+from app.retrieval.bundle_scripts import imputed, nearest_other
+from app.retrieval.bundle_time import asked_time, time_match
+from app.retrieval.context_queries import Reached, Records
+from app.retrieval.settings import RetrievalSettings
+from app.text.when import TimeFound
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Places in the records. `cards`: the telling of each hit, best first, with what it costs after penalties;
+    `paths`: claims per hit, cheapest first; `evidence`: those of them that are shown.
+    """
+
+    cards: Sequence[tuple[int, float]]
+    paths: Sequence[Sequence[int]]
+    evidence: Sequence[Sequence[int]]
+    wanted: Sequence[tuple[uuid.UUID, uuid.UUID]]
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """Everything that made a rank, by place."""
+
+    reached: Reached
+    shape: Shape
+    signals: Signals
+    costs: Costs
+
+    def chosen(self, limit: int, paths: int, claims: int, penalty: float) -> Choice:
+        """The cheapest `limit` cards, each by its best telling, up to `paths` paths for each, and the `claims` cheapest
+        claims of all as evidence, at least one for each hit.
+        """
+        total = self.costs.total
+        finite = np.flatnonzero(np.isfinite(total))
+        order = finite[np.argsort(total[finite], kind="stable")]
+        tellings = self.reached.tellings
+        card_of = [card.tobytes() for card in tellings["card"]]
+        episode_of = [episode.tobytes() for episode in tellings["episode"]]
+        picked = pick([total[at] for at in order], [(card_of[at], episode_of[at]) for at in order], penalty, len(order))
+        hits: dict[bytes, tuple[int, float]] = {}
+        for at, cost in picked:
+            hits.setdefault(card_of[order[at]], (int(order[at]), cost))
+            if len(hits) == limit:
+                break
+        number = {card: place for place, card in enumerate(hits)}
+        hit_of_telling = np.array([number.get(card, -1) for card in card_of], np.intp)
+        hit_of_point = hit_of_telling[self.shape.telling_of_point] if len(card_of) else np.empty(0, np.intp)
+        by_cost = np.argsort(self.costs.path, kind="stable")
+        by_cost = by_cost[hit_of_point[by_cost] >= 0]
+        shown: list[list[int]] = [[] for _ in hits]
+        walked: list[list[int]] = [[] for _ in hits]
+        for place, point in enumerate(by_cost[: max(claims, paths * len(hits)) * 4].tolist()):
+            hit = int(hit_of_point[point])
+            if place < claims:
+                shown[hit].append(point)
+            if len(walked[hit]) < paths:
+                walked[hit].append(point)
+        for hit, (telling, _) in enumerate(hits.values()):
+            own = np.flatnonzero(self.shape.telling_of_point == telling)
+            best = int(own[np.argmin(self.costs.path[own])])
+            # The winning path first, whatever else the card says.
+            walked[hit] = [best, *(point for point in walked[hit] if point != best)][:paths]
+            shown[hit] = shown[hit] or [best]
+        wanted = sorted({point for some in (*shown, *walked) for point in some})
+        telling_of = self.shape.telling_of_point
+        return Choice(
+            list(hits.values()),
+            walked,
+            shown,
+            [
+                (
+                    self.reached.id_of(self.reached.points, point),
+                    self.reached.id_of(tellings, int(telling_of[point]), "card"),
+                )
+                for point in wanted
+            ],
+        )
+
+
+def price(
+    reached: Reached,
+    words: Mapping[Collection, LexicalHits],
+    times: Sequence[TimeFound],
+    asked_in_han: bool,
+    now_seconds: float,
+    scales: Scales,
+    settings: RetrievalSettings,
+) -> Priced:
+    """The preset `chain` over what was reached. `now_seconds`: the moment for which claims should be valid."""
+    tellings, facets, points = reached.tellings, reached.facets, reached.points
+    shape = Shape(_places(points["facet"]), _places(facets["telling"]), len(tellings))
+    at = shape.telling_of_point
+    point_han, facet_han = points["han"] > 0, facets["han"] > 0
+    other_point, other_facet = point_han != asked_in_han, facet_han != asked_in_han
+    bare = scales.z("point", points["claim"], asked_in_han, point_han)
+    edge = scales.z("point_edge", points["edge"], asked_in_han, point_han)
+    z_edge = _known(np.fmin(bare, edge) if settings.context_bare_claim else edge)
+    z_facet = _known(scales.z("facet_description", facets["description"], asked_in_han, facet_han))
+    shares = {kind: _share(words[kind], part) for kind, part in _parts(reached).items()}
+    z_bare = _known(bare)
+    near_facet, facet_has = nearest_other(z_bare, other_point, shape.facet_of_point, len(facets))
+    near_telling, telling_has = nearest_other(z_bare, other_point, at, len(tellings))
+    factor = settings.context_impute
+    signals = Signals(
+        z_edge=z_edge,
+        words_point=imputed(shares[Collection.point], z_bare, other_point, scales.line("point"), factor),
+        z_facet=z_facet,
+        words_facet=imputed(
+            shares[Collection.facet], near_facet, facet_has | other_facet, scales.line("facet"), factor
+        ),
+        words_episode=imputed(shares[Collection.episode], near_telling, telling_has, scales.line("episode"), factor),
+        time=time_match([asked_time(one) for one in times], _dates(tellings)),
+        points_extra=np.where(points["until"] <= now_seconds, settings.context_superseded, 0.0),
+        tellings_extra=np.zeros(len(tellings)),
+    )
+    weights = ChainWeights(
+        edge=settings.context_edge,
+        point_words=settings.context_point_words,
+        facet=settings.context_facet,
+        facet_words=settings.context_facet_words,
+        episode_words=settings.context_episode_words,
+        time=settings.context_time,
+        tau=settings.context_tau,
+    )
+    return Priced(reached, shape, signals, chain(shape, signals, weights))
+
+
+def _parts(reached: Reached) -> dict[Collection, Records]:
+    return {
+        Collection.episode: reached.tellings,
+        Collection.facet: reached.facets,
+        Collection.point: reached.points,
+    }
+
+
+def _share(hits: LexicalHits, part: Records) -> F8:
+    return hits.share_of(part["doc"].astype(np.uint32)).astype(np.float64)
+
+
+def _places(column: Records) -> Places:
+    return column.astype(np.intp)
+
+
+def _known(z: F8) -> F8:
+    """A text without a vector is as far away as texts usually are."""
+    return np.nan_to_num(z, nan=0.0)
+
+
+def _dates(tellings: Records) -> np.ndarray:
+    """The day on which each telling's episode happened, or else from which its card speaks."""
+    seconds = np.where(np.isfinite(tellings["happened"]), tellings["happened"], tellings["created"])
+    return np.floor(seconds).astype(np.int64).astype("datetime64[s]").astype("datetime64[D]")

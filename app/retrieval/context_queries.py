@@ -1,0 +1,208 @@
+"""Statements of Bundle Search: anchors and the reached part of the cone in one, the texts of what won in another."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection as Some
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from pgvector import HalfVector
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import raw
+from app.db.sql import load
+from app.index.collections import Collection, TextKind
+from app.index.postings import Subset, Totals
+from app.retrieval.queries import PACKAGE, SpaceRow, conditions_of, filled, filter_values
+from app.retrieval.types import Filters
+
+LEGS: Final = {
+    TextKind.point: 0,
+    TextKind.point_edge: 1,
+    TextKind.facet_title: 2,
+    TextKind.facet_description: 3,
+}
+"""Texts by which a question may find an episode, and the number of their leg."""
+
+# PostgreSQL sends big-endian; a uuid is its sixteen bytes.
+TELLING = np.dtype([("episode", "V16"), ("card", "V16"), ("doc", ">i8"), ("happened", ">f8"), ("created", ">f8")])
+FACET = np.dtype(
+    [
+        ("id", "V16"),
+        ("doc", ">i8"),
+        ("telling", ">i4"),
+        ("han", ">i4"),
+        ("title", ">f4"),
+        ("description", ">f4"),
+        ("edge", ">f4"),
+    ]
+)
+POINT = np.dtype(
+    [
+        ("id", "V16"),
+        ("doc", ">i8"),
+        ("facet", ">i4"),
+        ("han", ">i4"),
+        ("claim", ">f4"),
+        ("edge", ">f4"),
+        ("until", ">f8"),
+    ]
+)
+
+Records = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The reached part of the cone: TELLING, FACET and POINT records in order; distances are NaN where a text has no
+    vector, times (seconds of the epoch) where none is known.
+    """
+
+    tellings: Records
+    facets: Records
+    points: Records
+
+    def id_of(self, part: Records, place: int, name: str = "id") -> uuid.UUID:
+        return uuid.UUID(bytes=part[name][place].tobytes())
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """The few cards that filters let pass, and their rows as collections of their own."""
+
+    cards: Sequence[uuid.UUID]
+    subsets: Mapping[Collection, Subset]
+
+
+@dataclass(frozen=True, slots=True)
+class ConeRequest:
+    """`vector` None: words alone. `approximate`: kinds that go through their vector index."""
+
+    space: SpaceRow
+    vector: npt.NDArray[np.float32] | None
+    kinds: Sequence[TextKind]
+    docs: Mapping[Collection, Sequence[int]]
+    filters: Filters
+    passing: Passing | None
+    approximate: Some[TextKind]
+    anchors: int
+    nodes: int
+    episodes: int
+    rrf_k: int
+    ef_search: int
+
+
+async def find_passing(
+    session: AsyncSession, workspace_id: uuid.UUID, filters: Filters, most_cards: int
+) -> Passing | None:
+    """What of the cone the filters let pass; None when more than `most_cards` cards do."""
+    conditions, values = conditions_of(filters, 3)
+    rows = await (await raw(session)).fetch(
+        load(PACKAGE, "context_subset").replace("{conditions}", conditions), workspace_id, most_cards, *values
+    )
+    found = {row["collection"]: row for row in rows}
+    cards = found.pop(-1)
+    if cards["rows"] > most_cards:
+        return None
+    subsets = {}
+    for collection in (Collection.episode, Collection.facet, Collection.point):
+        row = found.get(collection)
+        docs = b"" if row is None else row["docs"]
+        totals = Totals() if row is None else Totals(row["rows"], row["words"], row["gram_rows"], row["grams"])
+        subsets[collection] = Subset(np.sort(np.frombuffer(docs, ">i8").astype(np.uint32)), totals)
+    ids = np.frombuffer(cards["docs"] or b"", "V16")
+    return Passing([uuid.UUID(bytes=one.tobytes()) for one in ids], subsets)
+
+
+async def get_reached(session: AsyncSession, workspace_id: uuid.UUID, request: ConeRequest) -> Reached:
+    """The episodes that the anchors reach, with all their facets and points, in one statement."""
+    await session.execute(text(load(PACKAGE, "pool_settings")), {"ef_search": str(request.ef_search)})
+    rows = await (await raw(session)).fetch(
+        cone_statement(request),
+        workspace_id,
+        HalfVector(request.vector) if request.vector is not None else None,
+        request.anchors,
+        list(request.docs.get(Collection.point, ())),
+        list(request.docs.get(Collection.facet, ())),
+        list(request.docs.get(Collection.episode, ())),
+        request.rrf_k,
+        request.nodes,
+        *filter_values(request.filters),
+        None if request.passing is None else list(request.passing.cards),
+        request.episodes,
+    )
+    parts: tuple[list[Any], ...] = ([], [], [])
+    for row in sorted(rows, key=lambda row: (row["part"], row["place"])):
+        parts[row["part"]].append(row["packed"])
+    tellings, facets, points = (
+        np.frombuffer(b"".join(part), dtype) for part, dtype in zip(parts, (TELLING, FACET, POINT), strict=True)
+    )
+    return Reached(tellings, facets, points)
+
+
+def cone_statement(request: ConeRequest) -> str:
+    """The statement, put together from its legs."""
+    few = request.passing is not None
+    legs = tuple((kind, kind in request.approximate and not few) for kind in LEGS if kind in request.kinds)
+    return _cone_statement(
+        request.space.id,
+        request.space.dimension,
+        legs if request.vector is not None else (),
+        few,
+        bool(request.filters) and not few,
+    )
+
+
+@cache
+def _cone_statement(
+    space_id: int, dimension: int, legs: tuple[tuple[TextKind, bool], ...], few: bool, many: bool
+) -> str:
+    near = "\nUNION ALL\n".join(_leg(kind, through_index, few, many) for kind, through_index in legs)
+    statement = filled(
+        load(PACKAGE, "context_cone"),
+        near=near or load(PACKAGE, "context_no_vector"),
+        few="AND {row} = ANY ($14::uuid[])" if few else "",
+        many=load(PACKAGE, "only_cards") if many else "",
+    )
+    return statement.replace("{space}", str(int(space_id))).replace("{dimension}", str(int(dimension)))
+
+
+def _leg(kind: TextKind, through_index: bool, few: bool, many: bool) -> str:
+    conditions = filled(load(PACKAGE, "context_many_owners"), many=load(PACKAGE, "only_cards")) if many else ""
+    leg = filled(
+        load(PACKAGE, "context_near_hnsw" if through_index else "context_near_exact"),
+        few=load(PACKAGE, "context_few_owners") if few else "",
+        many=conditions,
+    )
+    for name, value in (
+        ("kind", LEGS[kind]),
+        ("table", kind.collection.table),
+        ("vectors", kind.vectors),
+        ("role", kind.vector_role),
+    ):
+        leg = leg.replace(f"{{{name}}}", str(value))
+    return f"({leg})"
+
+
+async def list_told(
+    session: AsyncSession, workspace_id: uuid.UUID, wanted: Sequence[tuple[uuid.UUID, uuid.UUID]]
+) -> list[Any]:
+    """The texts of (point, card) pairs with all that is above them, in no particular order."""
+    rows: list[Any] = await (await raw(session)).fetch(
+        load(PACKAGE, "context_hydrate"), workspace_id, [point for point, _ in wanted], [card for _, card in wanted]
+    )
+    return rows
+
+
+async def has_cone(session: AsyncSession, workspace_id: uuid.UUID) -> bool:
+    """Whether any card of the workspace has claims."""
+    found = await session.scalar(
+        text("SELECT EXISTS (SELECT 1 FROM points WHERE workspace_id = :workspace)"), {"workspace": workspace_id}
+    )
+    return bool(found)

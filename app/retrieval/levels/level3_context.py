@@ -1,0 +1,168 @@
+"""Level 3: Bundle Search over the cone, episode ← facet ← claim.
+
+Four short statements (space and filters, postings, anchors and the reached part of the cone, texts), none of them open
+while the embedder works. Costs are `bundle`'s; a leg that fails is an empty leg and a word in `degraded`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.core import clock as time_of_day
+from app.db.session import Database
+from app.index.collections import Collection, TextKind
+from app.index.lexical import search_many
+from app.index.postings import LexicalHits
+from app.index.spaces import Spaces
+from app.index.terms import question_hashes
+from app.retrieval import context_queries, queries
+from app.retrieval.bundle_scales import Scales
+from app.retrieval.collections import Sizes
+from app.retrieval.context_costs import price
+from app.retrieval.context_hits import told_hits
+from app.retrieval.context_queries import ConeRequest, Passing
+from app.retrieval.levels.level1_search import Clock
+from app.retrieval.question_vectors import QuestionEmbedder
+from app.retrieval.settings import RetrievalSettings
+from app.retrieval.types import Evidence, Question, Route
+from app.text.normalise import han_share
+from app.text.segment import Segmenter
+from app.text.when import TimeFound, find_times, strip_times
+
+TOLD: Final = (Collection.episode, Collection.facet, Collection.point)
+KINDS: Final = (TextKind.point, TextKind.point_edge, TextKind.facet_description)
+
+# A text with this share of Han is in that script.
+_HAN = 0.3
+# A question this long takes its segmentation off the event loop.
+_LONG_QUERY = 400
+# How far down the lexical lists those are looked for that pass a wide filter.
+_DEPTH_UNDER_FILTER = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Phase 0: the question as it is looked for by vector, the times that it names, its words."""
+
+    vector_text: str
+    times: Sequence[TimeFound]
+    moment: datetime
+    in_han: bool
+    words: Sequence[int]
+    grams: Sequence[int]
+
+
+class ContextLevel:
+    def __init__(self, database: Database, spaces: Spaces, segmenter: Segmenter, settings: RetrievalSettings) -> None:
+        self._database = database
+        self._questions = QuestionEmbedder(spaces)
+        self._segmenter = segmenter
+        self._settings = settings
+        self._sizes = Sizes(settings)
+
+    async def search(self, workspace_id: uuid.UUID, question: Question, route: Route) -> Evidence | None:
+        """Cards that answer the question, best first; None where the workspace has no cone. Raises only what the
+        database raises.
+        """
+        clock = Clock.start()
+        degraded: list[str] = []
+        asked = await self._read(question)
+        async with self._questions.asking([asked.vector_text]) as asking:
+            async with self._database.read() as session:
+                scope = await queries.get_scope(session, workspace_id)
+                if not await context_queries.has_cone(session, workspace_id):
+                    return None
+                passing = await self._passing(session, workspace_id, question)
+                words = await search_many(
+                    session,
+                    workspace_id,
+                    TOLD,
+                    asked.words,
+                    asked.grams,
+                    None if passing is None else passing.subsets,
+                    self._settings.context_bm25_b,
+                )
+                large = (
+                    frozenset[TextKind]()
+                    if scope.space is None or passing is not None
+                    else await self._sizes.large(session, workspace_id, scope.space)
+                )
+            clock.lap("lexical")
+            space = scope.space
+            found = await asking.vectors(None if space is None else space.key, degraded)
+            clock.lap("embedding")
+        if space is None:
+            return None
+        async with self._database.read() as session:
+            reached = await context_queries.get_reached(
+                session,
+                workspace_id,
+                ConeRequest(
+                    space=space,
+                    vector=None if found is None else found.embeddings.dense[0],
+                    kinds=KINDS,
+                    docs=self._docs(words, question, passing),
+                    filters=question.filters,
+                    passing=passing,
+                    approximate=large,
+                    anchors=self._settings.context_anchors,
+                    nodes=self._settings.context_nodes,
+                    episodes=self._settings.context_episodes,
+                    rrf_k=self._settings.rrf_k,
+                    ef_search=max(self._settings.context_anchors * 5 // 4, 64),
+                ),
+            )
+            clock.lap("cone")
+            priced = price(
+                reached, words, asked.times, asked.in_han, asked.moment.timestamp(), Scales(), self._settings
+            )
+            chosen = priced.chosen(
+                question.limit,
+                self._settings.context_paths,
+                max(self._settings.context_claims, 2 * question.limit),
+                self._settings.context_diversity,
+            )
+            clock.lap("costs")
+            texts = await context_queries.list_told(session, workspace_id, chosen.wanted)
+        hits = told_hits(priced, chosen, texts, self._settings.snippet_chars, question.explain)
+        clock.lap("texts")
+        return Evidence(
+            query=question.query,
+            route=route,
+            hits=hits,
+            nothing_relevant=not hits,
+            degraded=degraded,
+            timings_ms=clock.timings_ms,
+            index={"space": space.key, "stale_cards": scope.stale_cards},
+        )
+
+    async def _read(self, question: Question) -> Asked:
+        if len(question.query) > _LONG_QUERY:
+            return await asyncio.to_thread(self._asked, question)
+        return self._asked(question)
+
+    def _asked(self, question: Question) -> Asked:
+        moment = question.as_of or time_of_day.now()
+        times = find_times(question.query, moment, asking=True)
+        text = strip_times(question.query, times) if self._settings.context_strip_times else question.query
+        words, grams = question_hashes(self._segmenter.terms(question.query))
+        return Asked(text or question.query, times, moment, han_share(question.query) > _HAN, words, grams)
+
+    async def _passing(self, session: AsyncSession, workspace_id: uuid.UUID, question: Question) -> Passing | None:
+        if not question.filters:
+            return None
+        few_cards = self._settings.exact_scan_windows // 6
+        return await context_queries.find_passing(session, workspace_id, question.filters, few_cards)
+
+    def _docs(
+        self, words: Mapping[Collection, LexicalHits], question: Question, passing: Passing | None
+    ) -> dict[Collection, list[int]]:
+        depth = _DEPTH_UNDER_FILTER if question.filters and passing is None else self._settings.context_anchors
+        return {collection: hits.top(depth)[0].tolist() for collection, hits in words.items()}
