@@ -111,7 +111,9 @@ async def list_texts(
     session: AsyncSession, workspace_id: uuid.UUID, table: str, pair: Pair, after: Place, most: int
 ) -> list[OwnerText]:
     """The next texts of a table whose vector is missing, or is of another text, by owner and role."""
-    statement = load(PACKAGE, "reembed_texts").replace("{vectors}", _known(table)).replace("{parts}", _parts(table))
+    # The header names the placeholder, too.
+    statement = load(PACKAGE, "reembed_texts").replace("\n{parts}\n", f"\n{_parts(table)}\n")
+    statement = statement.replace("{vectors}", _known(table))
     rows = await (await raw(session)).fetch(
         statement, workspace_id, pair.current_id, pair.filling_id, after[0], after[1], most
     )
@@ -123,7 +125,7 @@ async def list_parts(
 ) -> dict[uuid.UUID, Sequence[Any]]:
     """What the texts of these owners are made from, as it is now."""
     rows = await (await raw(session)).fetch(
-        f"SELECT v.owner_id, parts.parts FROM unnest($2::uuid[]) AS v (owner_id) {_parts(table)}",  # noqa: S608
+        f"SELECT v.owner_id, parts.parts FROM unnest($2::uuid[]) AS v (owner_id)\n{_parts(table)}",  # noqa: S608
         workspace_id,
         list(owner_ids),
     )

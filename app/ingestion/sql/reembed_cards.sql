@@ -19,7 +19,7 @@ SELECT
     ch.text,
     ch.heading,
     NOT EXISTS (SELECT FROM windows w WHERE w.workspace_id = $1 AND w.chunk_id = ch.id AND w.space_id = $2) AS waits
-FROM (SELECT DISTINCT card_id FROM waiting) AS some
-JOIN cards c ON c.workspace_id = $1 AND c.id = some.card_id
-JOIN chunks ch ON ch.workspace_id = $1 AND ch.card_id = some.card_id
+FROM (SELECT DISTINCT card_id FROM waiting) AS picked
+JOIN cards c ON c.workspace_id = $1 AND c.id = picked.card_id
+JOIN chunks ch ON ch.workspace_id = $1 AND ch.card_id = picked.card_id
 ORDER BY ch.card_id, ch.ordinal

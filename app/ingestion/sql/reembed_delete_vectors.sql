@@ -3,7 +3,7 @@
 -- index: the table's primary key
 -- What another transaction holds is passed over: it is being removed with its card, and waiting for each other
 -- row by row is how two of these would come to a deadlock.
-WITH some AS MATERIALIZED (
+WITH picked AS MATERIALIZED (
     SELECT v.{owner} AS owner_id
     FROM {vectors} v
     WHERE v.workspace_id = $1 AND v.space_id = $2 AND v.{owner} > $3
@@ -13,10 +13,10 @@ WITH some AS MATERIALIZED (
 free AS (
     SELECT v.ctid
     FROM {vectors} v
-    WHERE v.workspace_id = $1 AND v.space_id = $2 AND v.{owner} IN (SELECT owner_id FROM some)
+    WHERE v.workspace_id = $1 AND v.space_id = $2 AND v.{owner} IN (SELECT owner_id FROM picked)
     FOR UPDATE SKIP LOCKED
 ),
 gone AS (
     DELETE FROM {vectors} v WHERE v.ctid = ANY (ARRAY(SELECT ctid FROM free))
 )
-SELECT owner_id FROM some ORDER BY owner_id DESC LIMIT 1
+SELECT owner_id FROM picked ORDER BY owner_id DESC LIMIT 1
