@@ -79,7 +79,8 @@ def with_posted(source: Source, posted: Sequence[Posted], own: Extraction, claim
     ]
     added: Counter[str] = Counter()
     if len(filled) == len(parts):
-        episodes = cover(source, episodes, added=added)
+        covered = cover(source, episodes, added=added)
+        episodes = [part.dated(episode, matcher) for part, episode in zip(parts, covered, strict=True)]
     return Extraction(tuple(drafts), tuple(relations), tuple(episodes), own.dropped, added)
 
 
@@ -130,6 +131,19 @@ class _Item:
             happened=_day(body.get("occurred_at")),
             external_id=self.item.external_id,
         )
+
+    def dated(self, episode: EpisodeDraft, matcher: NameMatcher) -> EpisodeDraft:
+        """What the guard has added says with whom and when it is about, too."""
+        facets = (
+            replace(
+                facet,
+                points=tuple(
+                    point if point.entities or point.times else self._told(point, matcher) for point in facet.points
+                ),
+            )
+            for facet in episode.facets
+        )
+        return replace(episode, facets=tuple(facets))
 
     def _facet(self, facet: Mapping[str, Any], matcher: NameMatcher) -> FacetDraft:
         description = facet.get("description") or ""

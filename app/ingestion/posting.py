@@ -133,6 +133,11 @@ class _Posting:
             if item.external_id is not None
             else None
         )
+        if before is not None and await self._is_trashed(before):
+            # As with the external ids of cards: what is in the trash is in nobody's way.
+            await self.session.delete(before)
+            await self.session.flush()
+            before = None
         card, card_changed = await self._card(item, before)
         if before is not None and before.card_id != card.id:
             raise EpisodeTaken
@@ -146,6 +151,10 @@ class _Posting:
         await self.session.flush()
         self._queue(card)
         return PostOutcome("updated", before.id, card.id)
+
+    async def _is_trashed(self, before: PostedEpisode) -> bool:
+        card = await cards.find_card(self.session, self.workspace_id, before.card_id)
+        return card is None
 
     async def _insert(self, item: EpisodePost, card: Card) -> PostOutcome:
         await queries.delete_stale(self.session, self.workspace_id, [(card.id, card.text_version)])

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol
 
+from app.graph.kinds import type_of
+
 EntityType = Literal["person", "place", "organization", "event", "work", "product", "concept", "other"]
 ENTITY_TYPES: Final[tuple[EntityType, ...]] = (
     "person",
@@ -27,8 +29,9 @@ ENTITY_TYPES: Final[tuple[EntityType, ...]] = (
 
 
 def known_type(written: str | None) -> EntityType:
-    """The type of that name; "other" where there is none."""
-    return next((kind for kind in ENTITY_TYPES if kind == written), "other")
+    """The type that is meant; "other" where there is none."""
+    meant = type_of(written or "")
+    return next((kind for kind in ENTITY_TYPES if kind == meant), "other")
 
 
 NO_WORKSPACE: Final = uuid.UUID(int=0)
@@ -156,6 +159,8 @@ class Extractor(Protocol):
     @property
     def version(self) -> str: ...
 
-    async def extract(self, source: Source) -> Extraction:
-        """Raises ProviderError when a model is needed and cannot be had."""
+    async def extract(self, source: Source, *, final: bool = False) -> Extraction:
+        """Raises ProviderError when a model is needed and cannot be had; `final`, because nobody will ask again: only
+        when it could not be had for any part of the card.
+        """
         ...
