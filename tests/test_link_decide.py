@@ -143,10 +143,10 @@ def test_numbers_of_a_name(name: str, numbers: tuple[str, ...]) -> None:
     [
         ("大语言模型（LLM）", "大语言模型", "LLM", ""),
         ("Reciprocal Rank Fusion (RRF)", "reciprocalrankfusion", "RRF", ""),
-        ("Mercury (planet)", "mercury", "", "planet"),
+        ("Mercury (planet)", "mercuryplanet", "", "planet"),
         ("微信 (WeChat)", "微信", "WeChat", ""),
         ("(untitled)", "untitled", "", ""),
-        ("f(x)", "f", "", "x"),
+        ("f(x)", "fx", "", "x"),
     ],
 )
 def test_brackets(name: str, key: str, inside: str, qualifier: str) -> None:

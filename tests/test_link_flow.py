@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import uuid
 
+import numpy as np
 import pytest
 
+from app.db.session import Database
+from app.index import queries as index
+from app.index.collections import TextKind
 from app.ingestion.link.describe import LONGEST
-from app.ingestion.link.linker import PlanOutdated
-from tests.link_desk import Desk, named
+from app.ingestion.link.linker import Linker, PlanOutdated
+from app.ingestion.link.thresholds import BGE_M3, NEVER, Thresholds
+from tests.link_desk import SEGMENTER, Desk, named
+from tests.search_library import Scattered
 
 pytest_plugins = ("tests.link_desk",)
 
@@ -63,8 +69,9 @@ async def test_variants_in_one_group_of_cards_are_merged(desk: Desk) -> None:
 
 async def test_types_versions_and_prefixes_stay_apart(desk: Desk) -> None:
     """C2."""
-    await desk.tell(named("Washington", "person", "First President"), named("GPT-3", "product"), "Java", "C")
-    await desk.tell(named("Washington", "place", "State"), named("GPT-4", "product"), "JavaScript", "C++")
+    president, state = named("Washington", "person", "First President"), named("Washington", "place", "State")
+    await desk.tell(president, named("GPT-3", "product"), "Java", "C", "Mercury (planet)")
+    await desk.tell(state, named("GPT-4", "product"), "JavaScript", "C++", "Mercury (element)")
     entities = await desk.rows("SELECT name, kind FROM entities WHERE workspace_id = :w AND merged_into IS NULL")
     assert sorted(entities) == [
         ("C", "other"),
@@ -73,6 +80,8 @@ async def test_types_versions_and_prefixes_stay_apart(desk: Desk) -> None:
         ("GPT-4", "thing"),
         ("Java", "other"),
         ("JavaScript", "other"),
+        ("Mercury (element)", "other"),
+        ("Mercury (planet)", "other"),
         ("Washington", "person"),
         ("Washington", "place"),
     ]
@@ -209,6 +218,51 @@ async def test_a_plan_that_counts_on_what_has_gone_is_refused(desk: Desk) -> Non
         await desk.write(plan, {}, drafts)
     await desk.link(drafts)
     await desk.in_order()
+
+
+class Arranged(Scattered):
+    """Texts that speak of the city are near each other, at a cosine of about 0.9; all others anywhere."""
+
+    def _vector(self, text: str) -> np.ndarray:
+        alone = super()._vector(text)
+        if "city" not in text:
+            return alone
+        vector = 0.32 * alone
+        vector[0] += 1.0
+        return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_vectors_merge_where_their_space_allows_it(database: Database, indexed: bool) -> None:
+    """Layer 2 by cosine: the same neighbours with and without the index, and inside one group."""
+    desk = await Desk(database, Arranged(64)).open()
+    desk.linker = Linker(SEGMENTER, BGE_M3)
+    await desk.tell(named("Big Apple", "other", "The city"), *(f"filler {n}" for n in range(40)))
+    if indexed:
+        connection = await database.connect()
+        for statement in index.vector_index_ddl(desk.space_id, 64, TextKind.entity):
+            await connection.execute(statement)
+        await connection.close()
+        async with database.read() as session:
+            assert await index.has_vector_index(session, desk.space_id, TextKind.entity)
+    await desk.tell(named("Metropolis", "other", "A large city"), named("Gotham", "place", "That city"), "Lima")
+    groups = await desk.groups()
+    assert frozenset({"Big Apple", "Metropolis", "Gotham"}) not in groups
+    assert frozenset({"Big Apple", "Metropolis"}) in groups
+    # Two places of two names are two, whatever their vectors say.
+    await desk.tell(named("Springfield", "place", "Some city"))
+    assert frozenset({"Springfield"}) in await desk.groups()
+    assert ("Metropolis", "Big Apple", "vector", "merged", "rule") in await desk.log()
+    await desk.in_order()
+
+
+async def test_vectors_of_a_small_model_only_propose(database: Database) -> None:
+    desk = await Desk(database, Arranged(64)).open()
+    desk.linker = Linker(SEGMENTER, Thresholds(NEVER, 0.8, 0.8))
+    await desk.tell(named("Big Apple", "other", "The city"))
+    await desk.tell(named("Metropolis", "other", "A large city"), named("The other city"))
+    assert len(await desk.groups()) == 3
+    assert await desk.pairs() == {frozenset({"Big Apple", "Metropolis"})}
 
 
 async def test_workspaces_do_not_meet(desk: Desk) -> None:

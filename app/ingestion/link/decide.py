@@ -51,6 +51,7 @@ class Named:
         self.type = type_of(self.type)
         self.kind = kind_of(self.type)
         self.shape = shape(self.name)
+        self.name = self.shape.name
         self.keys = frozenset(name_key(alias) for alias in self.other_names())
 
     @property

@@ -97,7 +97,7 @@ class Matcher:
     # ------------------------------------------------------------------------------- newcomers
 
     def _place(self, new: Newcomer) -> None:
-        named = Named(new.name, new.type, new.description, new.aliases)
+        named = new.named
         me = Member(Side(new.id, new.key, new.kind, new.name), named, new.id)
         verdicts: list[tuple[Verdict, Member]] = []
         for other_id, cosine in self._candidates(new, named):

@@ -19,10 +19,10 @@ from app.ingestion.extract.types import EntityDraft
 from app.ingestion.link.context import contradict
 from app.ingestion.link.decide import Named, answers_to
 from app.ingestion.link.describe import best
-from app.ingestion.link.shapes import shape, shown
+from app.ingestion.link.shapes import shape
 from app.ingestion.prepare import Counted
 from app.ingestion.texts import entity_text
-from app.text.normalise import fold, name_key
+from app.text.normalise import fold
 
 Place = tuple[uuid.UUID, str]
 """A name in a card, as the draft has it."""
@@ -83,6 +83,7 @@ class Newcomer:
     homonyms: set[uuid.UUID] = field(default_factory=set)
     description: str = ""
     names: tuple[EntityNameRow, ...] = ()
+    named: Named = field(init=False, repr=False)
 
     @property
     def kind(self) -> str:
@@ -100,6 +101,7 @@ class Newcomer:
         """All drafts are there."""
         self.description = best(draft.description for draft in self.drafts)
         self.names = _names(self.name, self.key, self.drafts, (), {})
+        self.named = Named(self.name, self.type, self.description, self.aliases)
 
 
 @dataclass(slots=True)
@@ -130,9 +132,9 @@ def read(drafts: Drafts) -> Names:
     """Names that are blank are left out."""
     return {
         card: [
-            (draft.name, Named(shown(draft.name), draft.type, draft.description, draft.aliases))
+            (draft.name, named)
             for draft in _once(entities)
-            if name_key(shown(draft.name))
+            if (named := Named(draft.name, draft.type, draft.description, draft.aliases)).key
         ]
         for card, entities in drafts.items()
     }

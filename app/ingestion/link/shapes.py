@@ -46,10 +46,10 @@ _SIGNS = re.compile(r"[+#%]+")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`key` is the name's key, `plain` the same of simplified characters. `words` are the folded words as they stand;
-    `core` those that carry the name: without article, title and company ending, the last one singular. `numbers`:
-    every number, version and ordinal, sorted. `qualifier`: what stands in brackets and is no other name; `inside`:
-    what does and is one.
+    """`key` is the name's key; `plain` the same without a qualifier, of simplified characters. `words` are the folded
+    words as they stand, `written` the same unfolded; `core` those that carry the name: without article, title and
+    company ending. `numbers`: every number, version and ordinal, sorted. `qualifier`: what stands in brackets and is
+    no other name; `inside`: what does and is one.
     """
 
     name: str
@@ -90,18 +90,19 @@ def shown(name: str) -> str:
 @lru_cache(maxsize=65_536)
 def shape(name: str) -> Shape:
     name = shown(name)
-    outer, inside, qualifier = _brackets(name)
+    outer, inside, qualifier = _brackets(name) if name.endswith((")", "）")) else (name, "", "")
     text = unicodedata.normalize("NFKC", outer)
     has_han, has_latin = bool(_HAN.search(text)), bool(_LATIN.search(text))
     swapped = _comma_swapped(text)
     written = tuple(token for token in _TOKEN.findall(swapped.replace("&", " and ")) if token)
     folded = tuple(simplified(fold(word)).replace("'", "").replace("’", "") for word in written)
     titles, core = _core(folded)
-    key = name_key(outer)
+    bare = name_key(outer)
+    key = name_key(name) if qualifier else bare
     return Shape(
-        name=outer,
+        name=name if qualifier else outer,
         key=key,
-        plain=simplified(key),
+        plain=simplified(bare),
         words=folded,
         core=core,
         written=written,
