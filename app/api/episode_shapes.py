@@ -192,6 +192,7 @@ class EpisodeShape(BaseModel):
     summary: str
     happened: Range | None
     origin: Literal["own", "posted"]
+    joined_to: uuid.UUID | None = Field(description="The episode that this one continues")
     created_at: datetime
     cards: list[EpisodeCardName]
     facets: list[FacetShape]

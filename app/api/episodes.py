@@ -84,6 +84,7 @@ async def get_episode(principal: Reader, session: ReadSession, episode_id: uuid.
         summary=found.episode["summary"],
         happened=_range(found.episode["happened"]),
         origin=found.episode["origin"],
+        joined_to=found.episode["joined_to"],
         created_at=found.episode["created_at"],
         cards=[
             EpisodeCardName(id=row["id"], title=row["title"], external_id=row["external_id"]) for row in found.cards

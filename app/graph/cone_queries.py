@@ -68,14 +68,14 @@ async def insert_cone(
     await connection.execute(
         """
         INSERT INTO episodes
-            (workspace_id, id, external_id, title, title_key, summary, happened, origin, doc, words, grams)
+            (workspace_id, id, external_id, title, title_key, summary, happened, origin, joined_to, doc, words, grams)
         SELECT $1, r.*
         FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::tstzrange[], $8::text[],
-                    $9::bigint[], $10::int[], $11::int[]) AS r
+                    $9::uuid[], $10::bigint[], $11::int[], $12::int[]) AS r
         ON CONFLICT (workspace_id, id) DO UPDATE SET
             external_id = excluded.external_id, title = excluded.title, title_key = excluded.title_key,
-            summary = excluded.summary, happened = excluded.happened, origin = excluded.origin, doc = excluded.doc,
-            words = excluded.words, grams = excluded.grams
+            summary = excluded.summary, happened = excluded.happened, origin = excluded.origin,
+            joined_to = excluded.joined_to, doc = excluded.doc, words = excluded.words, grams = excluded.grams
         """,
         workspace_id,
         [row.id for row in episodes],
@@ -85,6 +85,7 @@ async def insert_cone(
         [row.summary for row in episodes],
         [_range(row.happened) for row in episodes],
         [row.origin for row in episodes],
+        [row.joined_to for row in episodes],
         [row.lexical.doc for row in episodes],
         [row.lexical.words for row in episodes],
         [row.lexical.grams for row in episodes],

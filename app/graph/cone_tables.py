@@ -18,13 +18,23 @@ from app.graph.tables import Lexical
 
 
 class Episode(Tenant, Created, Lexical, Base):
-    """A bounded event or topic: what a reader gets. `happened` is what it is about in time."""
+    """A bounded event or topic: what a reader gets. `happened` is what it is about in time.
+
+    One that goes on where another stopped, told by another card, points at it by `joined_to`, one step, never a chain:
+    both keep their own rows, so that either card can go.
+    """
 
     __tablename__ = "episodes"
     __table_args__ = (
         Index("uq_episodes_external_id", "workspace_id", "external_id", unique=True),
         Index("uq_episodes_doc", "workspace_id", "doc", unique=True),
         Index("ix_episodes_happened", "happened", postgresql_using="gist"),
+        ForeignKeyConstraint(
+            ["workspace_id", "joined_to"],
+            ["episodes.workspace_id", "episodes.id"],
+            ondelete="SET NULL (joined_to)",
+        ),
+        Index("ix_episodes_joined_to", "workspace_id", "joined_to", postgresql_where=text("joined_to IS NOT NULL")),
     )
 
     workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
@@ -34,6 +44,7 @@ class Episode(Tenant, Created, Lexical, Base):
     summary: Mapped[str] = mapped_column(Text)
     happened: Mapped[Range[datetime] | None] = mapped_column(TSTZRANGE)
     origin: Mapped[str] = mapped_column(Text, comment="own, or posted by a caller")
+    joined_to: Mapped[uuid.UUID | None]
 
 
 class EpisodeCard(Base):

@@ -54,6 +54,7 @@ class EpisodeRow:
     happened: Period | None
     origin: str
     lexical: Words
+    joined_to: uuid.UUID | None = None
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -30,6 +30,7 @@ from app.index.postings import LexicalRow
 from app.index.rows import CardRows, StoredVector
 from app.index.spaces import Spaces, WriteSpace
 from app.ingestion import posted_queries, queries
+from app.ingestion.extract.llm import most_telling
 from app.ingestion.extract.offline import OfflineExtractor
 from app.ingestion.extract.types import Extraction, Extractor
 from app.ingestion.learn import Before, Chunked, Failures, Learned, chunk_all, derive_all
@@ -37,10 +38,11 @@ from app.ingestion.link.linker import Linker, PlanOutdated
 from app.ingestion.link.plan import Plan
 from app.ingestion.link.revise import LINK
 from app.ingestion.queries import CardText, Task
+from app.ingestion.routing import join_episodes
 from app.ingestion.settings import IngestionSettings
 from app.jobs.job import NewJob
 from app.jobs.queue import enqueue
-from app.providers.ports import DimensionMismatch, Embedder, Embeddings, ProviderError
+from app.providers.ports import DimensionMismatch, Embedder, Embeddings
 from app.text.segment import Segmenter
 
 log = get(__name__)
@@ -90,8 +92,8 @@ class Pipeline:
     async def ingest(self, workspace_id: uuid.UUID, tasks: Sequence[Task], *, last_attempt: bool = False) -> Outcome:
         """Learn these cards. Those that are done already, gone or changed are passed over.
 
-        Raises whatever went wrong with all of them: the cards are back in the queue by then (after the
-        `last_attempt`: failed), and keep what was already embedded.
+        Raises whatever went wrong with all of them, or kept a model from reading some: the cards that are not ready
+        are back in the queue by then (after the `last_attempt`: failed), and keep what was already embedded.
         """
         outcome = Outcome()
         async with self._database.unit() as session:
@@ -99,8 +101,11 @@ class Pipeline:
         if not texts:
             return outcome
         try:
-            learned = await self._learn(workspace_id, texts, outcome, last_attempt)
-            await self._link_and_write(workspace_id, learned, outcome)
+            learned, unread = await self._learn(workspace_id, texts, outcome, last_attempt)
+            if learned:
+                await self._link_and_write(workspace_id, learned, outcome)
+            if unread is not None:
+                raise unread
         except BaseException as error:
             await self._hand_back(workspace_id, texts, error, last_attempt)
             raise
@@ -110,7 +115,9 @@ class Pipeline:
 
     async def _learn(
         self, workspace_id: uuid.UUID, texts: Sequence[CardText], outcome: Outcome, last_attempt: bool
-    ) -> list[Learned]:
+    ) -> tuple[list[Learned], BaseException | None]:
+        """What can be written, and why the rest cannot yet."""
+        waits: BaseException | None = None
         # Room for the prefix and the special tokens that the model adds to each text; of the embedder with the least.
         longest = max(min(embedder.max_tokens for embedder in self._spaces.embedders) - 32, 32)
         count_tokens = self._spaces.embedders[0].count_tokens
@@ -135,55 +142,79 @@ class Pipeline:
             async with self._preparing:
                 learned, unread = await asyncio.to_thread(self._read_and_derive, chunked, before, extracting)
         else:
-            extractions = await self._extract(workspace_id, chunked, last_attempt) if extracting else {}
+            extractions: dict[uuid.UUID, Extraction] = {}
+            if extracting:
+                extractions, waits = await self._extract(workspace_id, chunked, before.posted, last_attempt)
+                chunked = [one for one in chunked if one.card.card_id in extractions]
             async with self._preparing:
                 learned, unread = await asyncio.to_thread(
                     derive_all, chunked, extractions, before, self._segmenter, self._offline.claims
                 )
         broken += unread
         await self._say_broken(workspace_id, broken, outcome)
-        return learned
+        return learned, waits
 
     def _read_and_derive(
         self, chunked: Sequence[Chunked], before: Before, extracting: bool
     ) -> tuple[list[Learned], Failures]:
-        extractions = {}
-        for one in chunked if extracting else ():
-            try:
-                extractions[one.card.card_id] = self._offline.read(one.source)
-            except Exception as error:
-                # Found by its words and its chunks all the same.
-                log.error("extraction_failed", card_id=str(one.card.card_id), exc_info=error)
+        extractions = {one.card.card_id: self._read(one) for one in chunked if extracting}
         return derive_all(chunked, extractions, before, self._segmenter, self._offline.claims)
 
+    def _read(self, one: Chunked) -> Extraction:
+        """By rules. Where they fail, the card is found by its words and its chunks all the same."""
+        try:
+            return self._offline.read(one.source)
+        except Exception as error:
+            log.error("extraction_failed", card_id=str(one.card.card_id), exc_info=error)
+            return Extraction()
+
     async def _extract(
-        self, workspace_id: uuid.UUID, chunked: Sequence[Chunked], last_attempt: bool
-    ) -> dict[uuid.UUID, Extraction]:
-        """By a model; after the last attempt by rules, for a card is found better with these than with nothing."""
+        self,
+        workspace_id: uuid.UUID,
+        chunked: Sequence[Chunked],
+        posted: Container[uuid.UUID],
+        last_attempt: bool,
+    ) -> tuple[dict[uuid.UUID, Extraction], BaseException | None]:
+        """By a model; after the last attempt by rules, for a card is found better with these than with nothing.
+
+        What callers left out of extractions of their own is read by rules: nobody pays for what he has already.
+        Gives what was read, and the error that kept the model from the others.
+        """
         async with self._database.unit() as session:
             await queries.set_step(session, workspace_id, sorted(one.card.card_id for one in chunked), "extract", 0.0)
 
         async def one_card(one: Chunked) -> Extraction:
+            if one.card.card_id in posted:
+                return await asyncio.to_thread(self._read, one)
             try:
-                found = await self._extractor.extract(one.source)
-                return await asyncio.to_thread(self._offline.completed, one.source, found)
-            except ProviderError as error:
+                found = await self._extractor.extract(one.source, final=last_attempt)
+            except Exception as error:
                 if not last_attempt:
                     raise
-                log.warning("extracted_by_rules", card_id=str(one.card.card_id), code=error.code)
-                found = await asyncio.to_thread(self._offline.read, one.source)
+                code, _ = _told(error)
+                unknown = None if isinstance(error, MindConeError) else error
+                log.warning("extracted_by_rules", card_id=str(one.card.card_id), code=code, exc_info=unknown)
+                found = await asyncio.to_thread(self._read, one)
                 found.dropped["model_unavailable"] += 1
                 return found
+            return await asyncio.to_thread(self._completed, one, found)
 
         found = await asyncio.gather(*(one_card(one) for one in chunked), return_exceptions=True)
-        for result in found:
-            if isinstance(result, BaseException):
-                raise result
-        return {
+        errors = [result for result in found if isinstance(result, BaseException)]
+        read = {
             one.card.card_id: result
             for one, result in zip(chunked, found, strict=True)
             if isinstance(result, Extraction)
         }
+        return read, most_telling(errors) if errors else None
+
+    def _completed(self, one: Chunked, found: Extraction) -> Extraction:
+        """What a model has said is kept, whatever the rules make of it."""
+        try:
+            return self._offline.completed(one.source, found)
+        except Exception as error:
+            log.error("extraction_not_completed", card_id=str(one.card.card_id), exc_info=error)
+            return found
 
     async def _say_broken(self, workspace_id: uuid.UUID, broken: Failures, outcome: Outcome) -> None:
         """The text itself cannot be worked on; the others of the group can."""
@@ -300,6 +331,7 @@ class Pipeline:
                 sorted(current),
                 [(other.id, made[other.id]) for other in others],
             )
+            await join_episodes(session, workspace_id, first.id, cards, made[first.id])
             await index.delete_chunks(session, workspace_id, ids)
             await cone.delete_cone(session, workspace_id, ids)
             rows = [card.rows for card in cards]
@@ -317,7 +349,8 @@ class Pipeline:
             await posted_queries.delete_stale(
                 session, workspace_id, [(card.card_id, card.card.text_version) for card in cards]
             )
-            await queries.set_ready(session, workspace_id, {card.card_id: _told_of(card) for card in cards})
+            by = "off" if self._settings.extractor == "off" else self._extractor.version
+            await queries.set_ready(session, workspace_id, {card.card_id: _told_of(card, by) for card in cards})
             if self._extractor is not self._offline and plan.newcomers:
                 # A model decides about the pairs that rules leave open; one pending job a workspace.
                 await enqueue(session, NewJob(LINK, workspace_id, dedupe_key=LINK))
@@ -391,17 +424,18 @@ def _told(error: BaseException) -> tuple[str, str]:
     return "interrupted", "The work was interrupted and will go on."
 
 
-def _told_of(card: Learned) -> dict[str, object]:
-    """What a card says of its extraction."""
+def _told_of(card: Learned, by: str) -> dict[str, object]:
+    """What a card says of its extraction; `by`: the extractor, or off."""
     cone_rows = card.derived.cone
     return {
+        "by": by,
         "entities": len(card.derived.extraction.entities),
         "relations": len(cone_rows.relations),
         "episodes": len(cone_rows.episodes),
         "facets": len(cone_rows.facets),
         "points": len(cone_rows.points),
-        "dropped": dict(card.derived.extraction.dropped),
-        "added": dict(card.derived.extraction.added),
+        "dropped": dict(+card.derived.extraction.dropped),
+        "added": dict(+card.derived.extraction.added),
     }
 
 

@@ -35,6 +35,7 @@ class CardText:
     created_at: datetime
     is_dated: bool
     tags: Sequence[str]
+    source: Mapping[str, Any] | None = None
 
 
 async def lock_cards(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
@@ -71,6 +72,7 @@ async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequ
             Card.created_at,
             Card.created_at != Card.added_at,
             Card.tags,
+            Card.source,
         )
         .execution_options(synchronize_session=False)
     )
