@@ -83,6 +83,18 @@ async def search_many(
     return _score_all(found, subsets or {}, b)
 
 
+async def find_postings(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    words: Sequence[int],
+    grams: Sequence[int] = (),
+    collection: Collection = Collection.chunk,
+) -> Found:
+    """The postings of these terms as they lie there, for who wants more of them than a score."""
+    (found,) = (await _find(session, workspace_id, [collection], words, grams)).values()
+    return found
+
+
 def _score_all(
     found: Mapping[Collection, Found], subsets: Mapping[Collection, Subset], b: float
 ) -> dict[Collection, LexicalHits]:

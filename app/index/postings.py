@@ -200,13 +200,13 @@ def score(found: Found, subset: Subset | None = None, b: float = B) -> LexicalHi
         found.words,
         found.ords[:split],
         found.blocks[:split],
-        _recent_postings(found.words, heads["doc"], heads["words"], heads["word_terms"], found.recent_words),
+        recent_postings(found.words, heads["doc"], heads["words"], heads["word_terms"], found.recent_words),
     )
     grams = _Stream(
         found.grams,
         [ord - len(found.words) for ord in found.ords[split:]],
         found.blocks[split:],
-        _recent_postings(found.grams, heads["doc"], heads["grams"], heads["gram_terms"], found.recent_grams),
+        recent_postings(found.grams, heads["doc"], heads["grams"], heads["gram_terms"], found.recent_grams),
     )
     dead = np.concatenate((unpack_docs(found.dead), tombstones["doc"].astype(np.uint32)))
     if subset is not None:
@@ -237,7 +237,7 @@ def _mass(terms: TermWeights, docs: int) -> float:
     return float(terms.idf.sum()) + unknown * float(np.log1p((max(docs, 0) + 0.5) / 0.5))
 
 
-def _recent_postings(
+def recent_postings(
     terms: I8, docs: Records, lengths: Records, counts: Records, packed: Sequence[bytes]
 ) -> tuple[Ints, Records]:
     """Brute force: which of `terms` occur in the recent docs. Their postings by ascending term, and each one's term."""

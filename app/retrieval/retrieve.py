@@ -12,6 +12,7 @@ from app.db.session import Database
 from app.index.spaces import Spaces
 from app.retrieval import queries
 from app.retrieval.levels.level1_search import SearchLevel
+from app.retrieval.levels.level2_explore import ExploreLevel
 from app.retrieval.levels.level3_context import ContextLevel
 from app.retrieval.route import built_level, route
 from app.retrieval.settings import RetrievalSettings
@@ -25,6 +26,7 @@ class Retriever:
     def __init__(self, database: Database, spaces: Spaces, segmenter: Segmenter, settings: RetrievalSettings) -> None:
         self._database = database
         self._search = SearchLevel(database, spaces, segmenter, settings)
+        self._explore = ExploreLevel(database, spaces, segmenter, settings)
         self._context = ContextLevel(database, spaces, segmenter, settings)
 
     async def retrieve(self, workspace_id: uuid.UUID, question: Question) -> Evidence:
@@ -41,6 +43,11 @@ class Retriever:
         if level is Level.chat:
             return Evidence(question.query, decision, (), timings_ms={"total": _since(started)})
         evidence = None
+        if level is Level.explore:
+            evidence = await self._explore.search(workspace_id, question, decision)
+            if evidence is None:
+                decision = replace(decision, gates=[*decision.gates, "no_known_entity"])
+                level = Level.search
         if level is Level.context:
             evidence = await self._context.search(workspace_id, question, decision)
             if evidence is None:

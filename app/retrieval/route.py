@@ -7,7 +7,7 @@ import re
 from app.retrieval.types import Level, Route
 from app.text.normalise import fold
 
-BUILT = frozenset({Level.chat, Level.search, Level.context})
+BUILT = frozenset({Level.chat, Level.search, Level.explore, Level.context})
 
 _GREETING = re.compile(
     r"^(?:(?:hi|hello|hey|yo)(?: there| mindcone)?|good (?:morning|afternoon|evening|night)|how are you(?: doing)?|"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from app.retrieval.types import Fusion, Preset
+from app.retrieval.types import Fusion, Preset, Scorer
 
 
 class RetrievalSettings(BaseModel):
@@ -38,3 +38,23 @@ class RetrievalSettings(BaseModel):
     context_bare_claim: bool = Field(True, description="The claim's own vector counts where it is nearer")
     context_superseded: float = Field(0.25, ge=0, description="Cost of a claim that is no longer valid")
     context_strip_times: bool = True
+
+    explore_scorer: Scorer = "default"
+    explore_counted: int = Field(1000, ge=10, le=100_000, description="Cards of an entity are counted up to here")
+    explore_mentions: int = Field(80, ge=1, le=10_000, description="Of an entity that more mention, only titles")
+    explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
+    explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")
+    explore_facts: int = Field(200, ge=1, le=5000, description="Facts of a kind that are read of a card")
+    explore_pinned: int = Field(2, ge=0, le=100, description="First places that the beam gives")
+    explore_named_title: float = Field(0.6, ge=0)
+    explore_named_mention: float = Field(0.3, ge=0)
+    explore_inside_link: float = Field(0.8, ge=0)
+    explore_mention_link: float = Field(0.9, ge=0)
+    explore_hop: float = Field(0.9, ge=0, description="0: no hops")
+    explore_walk: float = Field(1.0, ge=0, description="Weight of PageRank in the final score; 0: none")
+    explore_walk_cards: int = Field(50, ge=0, le=1000, description="Cards that PageRank alone brings in")
+    explore_walk_mentions: int = Field(
+        200_000, ge=0, description="Of larger graphs only the part around the question's cards is walked"
+    )
+    explore_paths: int = Field(5, ge=1, le=20, description="Paths per hit")
+    explore_sample: int = Field(500, ge=10, le=10_000, description="Texts of a kind whose mean says what is usual")

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 Fusion = Literal["absolute", "rrf", "bm25", "dense"]
 Preset = Literal["chain", "published"]
+Scorer = Literal["default", "hops"]
 
 
 class Level(IntEnum):
@@ -51,6 +52,7 @@ class Question:
     filters: Filters = field(default_factory=Filters)
     fusion: Fusion | None = None
     preset: Preset | None = None
+    scorer: Scorer | None = None
     explain: bool = False
     as_of: datetime | None = None
 

@@ -1,7 +1,8 @@
 -- in:    $1 workspace, $2 question vector, $3 cards, $4 facts per card and kind, $5 entities per card, $6 cards to
 --        count; {space}; {counted}: how they are counted
--- out:   rows (card_id, entity_id, name, cards, titled, relation_id, relation_distance, point_id, point_distance): of
---        each card the entities whose facts are nearest to the question, each with the nearest relation and claim
+-- out:   rows (card_id, title, entity_id, name, cards, titled, inside, relation_id, relation_distance, point_id,
+--        point_distance): of each card the entities whose facts are nearest to the question, each with the nearest
+--        relation and claim; what its own title names is none of them
 -- index: ix_relations_card_id, pk_relation_vectors, ix_points_card_id, pk_point_vectors, pk_point_entities,
 --        ix_mentions_card_id, pk_entities, and those of `explore_counts`
 WITH facts AS MATERIALIZED (
@@ -42,21 +43,23 @@ WITH facts AS MATERIALIZED (
     ) AS said
 ),
 about AS MATERIALIZED (
-    SELECT f.card_id, one.id, f.relation_id, f.point_id, f.distance
+    SELECT f.card_id, one.id, f.relation_id, f.point_id, f.distance, false AS own
     FROM facts f
     CROSS JOIN LATERAL unnest(f.ends) AS one (id)
     UNION ALL
-    SELECT card.id, named.entity_id, NULL, NULL, NULL
+    SELECT card.id, named.entity_id, NULL, NULL, NULL, named.own
     FROM unnest($3::uuid[]) AS card (id)
     CROSS JOIN LATERAL (
-        SELECT DISTINCT m.entity_id
-        FROM mentions m
-        WHERE m.workspace_id = $1 AND m.card_id = card.id
+        SELECT m.entity_id, bool_or(m.in_title AND m.name = c.title) AS own
+        FROM cards c
+        JOIN mentions m ON m.workspace_id = $1 AND m.card_id = c.id
+        WHERE c.workspace_id = $1 AND c.id = card.id
+        GROUP BY m.entity_id
         LIMIT $4
     ) AS named
 ),
 rooted AS (
-    SELECT a.card_id, root.id, a.relation_id, a.point_id, a.distance
+    SELECT a.card_id, root.id, a.relation_id, a.point_id, a.distance, a.own
     FROM about a
     CROSS JOIN LATERAL (
         SELECT coalesce(e.merged_into, e.id) AS id FROM entities e WHERE e.workspace_id = $1 AND e.id = a.id OFFSET 0
@@ -72,6 +75,7 @@ best AS (
         min(distance) FILTER (WHERE point_id IS NOT NULL) AS point_distance
     FROM rooted
     GROUP BY card_id, id
+    HAVING NOT bool_or(own)
 ),
 ranked AS MATERIALIZED (
     SELECT
@@ -83,10 +87,12 @@ ranked AS MATERIALIZED (
 )
 SELECT
     ranked.card_id,
+    (SELECT c.title FROM cards c WHERE c.workspace_id = $1 AND c.id = ranked.card_id) AS title,
     ranked.id AS entity_id,
     root.name,
     counted.cards,
     counted.titled,
+    counted.inside,
     ranked.relation_id,
     ranked.relation_distance,
     ranked.point_id,

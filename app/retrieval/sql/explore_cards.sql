@@ -1,5 +1,5 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 cards per entity, $5 cards that are known
---        already, $6 more cards, $7 a chunk of each of these or null, $9-$13 filters; {space}; {many}: a condition or
+--        already, $6 more cards, $7 a chunk of each of these or null, $8 nothing, $9-$13 filters; {space}; {many}: a condition or
 --        nothing
 -- out:   rows (entity_id, card_id, title, own, in_title, chunk_id, doc, distance, start, end): the cards that name an
 --        entity, those whose title does first, and each known card that does; the same of the further cards, without
@@ -7,7 +7,7 @@
 -- index: ix_entities_merged_into, ix_mentions_in_title, ix_mentions_entity_id, ix_mentions_card_id, pk_cards,
 --        pk_chunks, pk_windows
 WITH types AS (
-    SELECT $9::text[], $10::uuid[], $11::timestamptz, $12::timestamptz, $13::jsonb
+    SELECT $8::int, $9::text[], $10::uuid[], $11::timestamptz, $12::timestamptz, $13::jsonb
 ),
 members AS MATERIALIZED (
     SELECT wanted.id AS root, wanted.id FROM unnest($3::uuid[]) AS wanted (id)

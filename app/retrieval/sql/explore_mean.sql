@@ -15,5 +15,5 @@ FROM (
     CROSS JOIN LATERAL (
         SELECT o.id FROM {owners} o WHERE o.workspace_id = $1 AND o.doc >= place.doc ORDER BY o.doc LIMIT 1
     ) AS picked
-) AS some
-JOIN {vectors} v ON v.workspace_id = $1 AND v.{owner} = some.id AND v.space_id = {space} {condition}
+) AS sampled
+JOIN {vectors} v ON v.workspace_id = $1 AND v.{owner} = sampled.id AND v.space_id = {space} {condition}

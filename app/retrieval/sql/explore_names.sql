@@ -1,5 +1,5 @@
 -- in:    $1 workspace, $2 keys of runs of the question's words, $3 cards to count; {counted}: how they are counted
--- out:   (key, entity_id, name, cards, titled): the entities that answer to one of the keys, the surviving ones, each
+-- out:   (key, entity_id, name, kind, cards, titled, inside): the entities that answer to one of the keys, the surviving ones, each
 --        with how many cards name it, and how many have it for their title
 -- index: ix_entity_names_key, pk_entities, and those of `explore_counts`
 WITH named AS MATERIALIZED (
@@ -13,7 +13,7 @@ WITH named AS MATERIALIZED (
         OFFSET 0
     ) AS known
 )
-SELECT named.key, root.id AS entity_id, root.name, root.kind, counted.cards, counted.titled
+SELECT named.key, root.id AS entity_id, root.name, root.kind, counted.cards, counted.titled, counted.inside
 FROM named
 CROSS JOIN LATERAL (
     SELECT e.id, e.name, e.kind FROM entities e WHERE e.workspace_id = $1 AND e.id = named.id OFFSET 0

@@ -1,0 +1,155 @@
+"""What each term of a question gives to some docs: BM25 taken apart, so that other questions can be put together from
+the same postings. Pure numpy, as `postings`, and knows as little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.index.postings import (
+    K1,
+    POSTING,
+    RECENT_HEAD,
+    U4,
+    B,
+    Found,
+    Ints,
+    LexicalHits,
+    Records,
+    TermWeights,
+    recent_postings,
+)
+
+F8 = NDArray[np.float64]
+
+# Places of docs are looked up in a table as long as the docs lie this close together.
+_TABLE_SPAN = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """BM25 of each doc (rows, in the order asked) by term (columns): `words` and `grams` by the terms' hashes."""
+
+    word_terms: Sequence[int]
+    gram_terms: Sequence[int]
+    words: F8
+    grams: F8
+
+    def beside(self, other: Contributions) -> Contributions:
+        """The same docs with the terms of both; they share none."""
+        return Contributions(
+            [*self.word_terms, *other.word_terms],
+            [*self.gram_terms, *other.gram_terms],
+            np.hstack((self.words, other.words)),
+            np.hstack((self.grams, other.grams)),
+        )
+
+    def scores(self, words: Iterable[int], grams: Iterable[int]) -> F8:
+        """BM25 of the docs for a question of these terms; with grams the mean of both streams, each as a share of its
+        best doc.
+        """
+        by_words = self.words @ _chosen(self.word_terms, words)
+        chosen = _chosen(self.gram_terms, grams)
+        if not chosen.any():
+            return by_words
+        return (_share(by_words) + _share(self.grams @ chosen)) / 2
+
+
+def contributions(found: Found, hits: LexicalHits, docs: U4, b: float = B) -> Contributions:
+    """`hits`: what `score` makes of `found`, for its weights. `docs` in any order, living ones."""
+    order = np.argsort(docs, kind="stable")
+    ascending = docs[order]
+    place = _Places(ascending)
+    heads = np.frombuffer(b"".join(found.recent_heads), RECENT_HEAD)
+    split = sum(ord < len(found.words) for ord in found.ords)
+    totals = hits.totals
+
+    def stream(
+        weights: TermWeights,
+        ords: Sequence[int],
+        blocks: Sequence[bytes],
+        recent: tuple[Ints, Records],
+        n: int,
+        length: int,
+    ) -> F8:
+        table = np.zeros((len(docs), len(weights.terms)))
+        average = length / n if n > 0 and length > 0 else 1.0
+        for ord, block in zip(ords, blocks, strict=True):
+            _add(table, place, np.frombuffer(block, POSTING), ord, average, b)
+        owners, postings = recent
+        if len(owners):
+            _add(table, place, postings, owners, average, b)
+        back = np.empty_like(table)
+        back[order] = table * (weights.idf.astype(np.float64) * (K1 + 1))
+        return back
+
+    return Contributions(
+        found.words.tolist(),
+        found.grams.tolist(),
+        stream(
+            hits.word_terms,
+            found.ords[:split],
+            found.blocks[:split],
+            recent_postings(found.words, heads["doc"], heads["words"], heads["word_terms"], found.recent_words),
+            totals.docs,
+            totals.words,
+        ),
+        stream(
+            hits.gram_terms,
+            [ord - len(found.words) for ord in found.ords[split:]],
+            found.blocks[split:],
+            recent_postings(found.grams, heads["doc"], heads["grams"], heads["gram_terms"], found.recent_grams),
+            totals.gram_docs,
+            totals.grams,
+        ),
+    )
+
+
+class _Places:
+    """Where each of some docs stands among `ascending`."""
+
+    def __init__(self, ascending: U4) -> None:
+        self._docs = ascending
+        self._low = int(ascending[0]) if len(ascending) else 0
+        self._high = int(ascending[-1]) if len(ascending) else -1
+        self._table: NDArray[np.int32] | None = None
+        if self._high - self._low < _TABLE_SPAN:
+            self._table = np.full(self._high - self._low + 1, -1, np.int32)
+            self._table[ascending - np.uint32(self._low)] = np.arange(len(ascending), dtype=np.int32)
+
+    def of(self, docs: U4) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(positions in `docs`, their places) of those that are there."""
+        near = np.flatnonzero((docs >= self._low) & (docs <= self._high))
+        if not len(near):
+            return near, near
+        some = docs[near]
+        if self._table is not None:
+            at = self._table[some - np.uint32(self._low)].astype(np.intp)
+        else:
+            at = np.searchsorted(self._docs, some)
+            at = np.where(self._docs[np.minimum(at, len(self._docs) - 1)] == some, at, -1)
+        kept = at >= 0
+        return near[kept], at[kept]
+
+
+def _add(table: F8, place: _Places, postings: Records, term: int | Ints, average: float, b: float) -> None:
+    """Saturated term frequencies into the columns `term`: one of all postings, or one each."""
+    which, rows = place.of(postings["doc"].astype(np.uint32))
+    tf = postings["tf"][which].astype(np.float64)
+    length = postings["len"][which].astype(np.float64)
+    columns = term if isinstance(term, int) else term[which]
+    table[rows, columns] = tf / (tf + K1 * (1 - b + b / average * length))
+
+
+def _chosen(terms: Sequence[int], wanted: Iterable[int]) -> F8:
+    chosen = set(wanted)
+    return np.fromiter((term in chosen for term in terms), np.float64, len(terms))
+
+
+def _share(scores: F8) -> F8:
+    best = float(scores.max(initial=0.0))
+    return scores / best if best > 0 else scores

@@ -1,0 +1,207 @@
+"""Statements of level explore: parameters in, rows out. Each runs in the caller's short read session."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pgvector import HalfVector
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import raw
+from app.db.sql import load
+from app.retrieval.explore import Entity
+from app.retrieval.queries import PACKAGE, SpaceRow, filled, filter_values
+from app.retrieval.types import Filters
+
+Vector = npt.NDArray[np.float32]
+
+# Owners of facts and windows, whose mean vectors say what is usual: (owners, vectors, owner column, condition).
+_MEANS = (
+    ("chunks", "windows", "chunk_id", ""),
+    ("relations", "relation_vectors", "owner_id", "AND v.role = 0"),
+    ("points", "point_vectors", "owner_id", "AND v.role = 2"),
+)
+
+
+def body(statement: str) -> str:
+    """Without its header, which names the placeholders too."""
+    return "\n".join(line for line in statement.splitlines() if not line.startswith("--"))
+
+
+@cache
+def names_statement() -> str:
+    return _counted(load(PACKAGE, "explore_names"), "root.id", "$3")
+
+
+@cache
+def bridges_statement(space_id: int) -> str:
+    return _counted(load(PACKAGE, "explore_bridges"), "ranked.id", "$6").replace("{space}", str(int(space_id)))
+
+
+@cache
+def cards_statement(space_id: int, filtered: bool) -> str:
+    statement = filled(load(PACKAGE, "explore_cards"), many=load(PACKAGE, "only_cards") if filtered else "")
+    return statement.replace("{space}", str(int(space_id)))
+
+
+@cache
+def graph_statement(some: bool) -> str:
+    return filled(load(PACKAGE, "explore_graph"), some=body(load(PACKAGE, "explore_some")) if some else "")
+
+
+@cache
+def means_statement(space_id: int) -> str:
+    part = body(load(PACKAGE, "explore_mean"))
+    parts = []
+    for kind, (owners, vectors, owner, condition) in enumerate(_MEANS):
+        one = part
+        for name, value in (
+            ("kind", kind),
+            ("owners", owners),
+            ("vectors", vectors),
+            ("owner", owner),
+            ("condition", condition),
+            ("space", int(space_id)),
+        ):
+            one = one.replace(f"{{{name}}}", str(value))
+        parts.append(one)
+    return "\nUNION ALL\n".join(parts)
+
+
+def _counted(statement: str, entity: str, most: str) -> str:
+    counts = body(load(PACKAGE, "explore_counts")).replace("{entity}", entity).replace("{most}", most)
+    return filled(statement, counted=counts)
+
+
+async def settle(session: AsyncSession, ef_search: int) -> None:
+    """Plans by look-up, as `pool_settings` says, until the transaction ends."""
+    await session.execute(text(load(PACKAGE, "pool_settings")), {"ef_search": str(ef_search)})
+
+
+async def list_named(
+    session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str], most: int
+) -> dict[str, list[Entity]]:
+    """Of each key the entities that answer to it."""
+    rows = await (await raw(session)).fetch(names_statement(), workspace_id, sorted(set(keys)), most)
+    found: dict[str, list[Entity]] = {}
+    for row in sorted(rows, key=lambda row: (row["key"], row["entity_id"])):
+        found.setdefault(row["key"], []).append(
+            Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"])
+        )
+    return found
+
+
+async def list_cards(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space: SpaceRow,
+    vector: Vector | None,
+    filters: Filters,
+    *,
+    entities: Sequence[uuid.UUID] = (),
+    each: int = 0,
+    known: Sequence[uuid.UUID] = (),
+    more: Mapping[uuid.UUID, uuid.UUID | None] | None = None,
+) -> list[Any]:
+    """Cards of these entities, and `more` of them (with the chunk that counts, where one is known)."""
+    more = more or {}
+    rows: list[Any] = await (await raw(session)).fetch(
+        cards_statement(space.id, bool(filters)),
+        workspace_id,
+        None if vector is None else HalfVector(vector),
+        list(entities),
+        each,
+        list(known),
+        list(more),
+        list(more.values()),
+        # The conditions of the filters are those of the pool, with their places.
+        None,
+        *filter_values(filters),
+    )
+    return rows
+
+
+async def list_bridges(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space: SpaceRow,
+    vector: Vector | None,
+    cards: Sequence[uuid.UUID],
+    facts: int,
+    each: int,
+    most: int,
+) -> list[Any]:
+    """What these cards say of whom."""
+    rows: list[Any] = await (await raw(session)).fetch(
+        bridges_statement(space.id),
+        workspace_id,
+        None if vector is None else HalfVector(vector),
+        list(cards),
+        facts,
+        each,
+        most,
+    )
+    return rows
+
+
+async def list_facts(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    relations: Sequence[uuid.UUID],
+    points: Sequence[uuid.UUID],
+    most: int,
+) -> list[Any]:
+    """Whom these relations and claims are about."""
+    statement = _counted(load(PACKAGE, "explore_facts"), "root.id", "$4")
+    rows: list[Any] = await (await raw(session)).fetch(statement, workspace_id, list(relations), list(points), most)
+    return rows
+
+
+async def list_told(
+    session: AsyncSession, workspace_id: uuid.UUID, relations: Iterable[uuid.UUID], points: Iterable[uuid.UUID]
+) -> list[Any]:
+    """What relations and claims say, for paths."""
+    rows: list[Any] = await (await raw(session)).fetch(
+        load(PACKAGE, "explore_told"), workspace_id, list(relations), list(points)
+    )
+    return rows
+
+
+async def get_version(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[Any, ...]:
+    """Another one after every write that changes the graph."""
+    row = await (await raw(session)).fetchrow(load(PACKAGE, "explore_version"), workspace_id)
+    return tuple(row)
+
+
+async def count_mentions(session: AsyncSession, workspace_id: uuid.UUID, up_to: int) -> int:
+    """Mentions of a workspace, counted no further than `up_to`."""
+    return int(await (await raw(session)).fetchval(load(PACKAGE, "explore_size"), workspace_id, up_to))
+
+
+async def get_graph(
+    session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID] | None
+) -> tuple[bytes, bytes]:
+    """Mentions and relations, packed; of these cards, or of all (None)."""
+    rows = await (await raw(session)).fetch(
+        graph_statement(cards is not None), workspace_id, None if cards is None else list(cards)
+    )
+    parts: tuple[list[bytes], list[bytes]] = ([], [])
+    for row in rows:
+        parts[row["part"]].append(row["packed"])
+    return b"".join(parts[0]), b"".join(parts[1])
+
+
+async def list_means(session: AsyncSession, workspace_id: uuid.UUID, space: SpaceRow, some: int) -> list[Vector | None]:
+    """The mean vectors of the workspace's windows, relations and claims; None where it has none."""
+    rows = await (await raw(session)).fetch(means_statement(space.id), workspace_id, some)
+    means: list[Vector | None] = [None] * len(_MEANS)
+    for row in rows:
+        if row["mean"] is not None:
+            means[row["kind"]] = np.asarray(row["mean"].to_numpy(), np.float32)
+    return means
