@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.db import migrate
 from app.db.session import Database
 from app.doctor import queries
+from app.doctor.stale_vectors import count_stale_vectors
+from app.index.collections import Collection
 from app.index.lexical import lexical_stats
 
 MINIMAL_PGVECTOR = (0, 8, 0)
@@ -31,7 +33,7 @@ class Report:
 class Doctor:
     """`expected_indexes` names the indexes that the tables declare."""
 
-    def __init__(self, database: Database, expected_indexes: Callable[[], Collection[str]]) -> None:
+    def __init__(self, database: Database, expected_indexes: Callable[[], Iterable[str]]) -> None:
         self._database = database
         self._expected_indexes = expected_indexes
 
@@ -55,27 +57,32 @@ class Doctor:
                 report.problem("pgvector", server["pgvector"])
             if server["connections"] > 0.9 * server["max_connections"]:
                 report.problem("connections", server["connections"])
-        for name in queries.INVARIANTS if deep else queries.QUICK:
+        for name, statement in (queries.DEEP if deep else queries.QUICK).items():
             async with self._database.read() as session:
-                report.invariants[name] = await queries.count(session, name)
+                report.invariants[name] = await queries.count(session, statement)
         if deep:
-            report.invariants |= await self._postings()
+            report.invariants |= await self._workspaces()
         report.ok = not report.checks.get("problems") and not any(report.invariants.values())
         return report
 
-    async def _postings(self) -> dict[str, int]:
-        """Whether each workspace's postings say what its chunks say."""
-        counts = {"chunk_without_postings": 0, "postings_without_chunk": 0, "postings_twice": 0, "postings_sums": 0}
+    async def _workspaces(self) -> dict[str, int]:
+        """What is counted workspace by workspace."""
+        counts = dict.fromkeys(("graph_vector_of_other_text", *_POSTINGS), 0)
         async with self._database.read() as session:
             workspaces = await queries.list_workspaces(session)
         for workspace_id in workspaces:
-            async with self._database.read() as session:
-                stats = await lexical_stats(session, workspace_id)
-            counts["chunk_without_postings"] += stats.missing
-            counts["postings_without_chunk"] += stats.orphans
-            counts["postings_twice"] += stats.duplicates
-            counts["postings_sums"] += int(not stats.sums_agree)
+            counts["graph_vector_of_other_text"] += await count_stale_vectors(self._database, workspace_id)
+            for collection in Collection:
+                async with self._database.read() as session:
+                    stats = await lexical_stats(session, workspace_id, collection)
+                counts["owner_without_postings"] += stats.missing
+                counts["postings_without_owner"] += stats.orphans
+                counts["postings_twice"] += stats.duplicates
+                counts["postings_sums"] += int(not stats.sums_agree)
         return counts
+
+
+_POSTINGS = ("owner_without_postings", "postings_without_owner", "postings_twice", "postings_sums")
 
 
 def _version(written: str | None) -> tuple[int, ...]:

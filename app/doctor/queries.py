@@ -8,6 +8,8 @@ from typing import Any, Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.doctor import graph_queries
+
 INVARIANTS: Final[Mapping[str, str]] = {
     "chunk_without_card": """
         SELECT count(*) FROM chunks ch WHERE NOT EXISTS (
@@ -60,17 +62,22 @@ INVARIANTS: Final[Mapping[str, str]] = {
             SELECT 1 FROM messages p WHERE p.workspace_id = m.workspace_id AND p.id = m.parent_id)""",
 }
 
-QUICK: Final = (
-    "duplicate_external_id",
-    "waiting_card_without_job",
-    "answer_silent_for_too_long",
-    "ready_card_with_staged_vectors",
-)
+DEEP: Final[Mapping[str, str]] = {**INVARIANTS, **graph_queries.INVARIANTS}
+
+QUICK: Final[Mapping[str, str]] = {
+    name: INVARIANTS[name]
+    for name in (
+        "duplicate_external_id",
+        "waiting_card_without_job",
+        "answer_silent_for_too_long",
+        "ready_card_with_staged_vectors",
+    )
+}
 
 
-async def count(session: AsyncSession, invariant: str) -> int:
-    """How often this invariant is broken."""
-    return int(await session.scalar(text(INVARIANTS[invariant])) or 0)
+async def count(session: AsyncSession, statement: str) -> int:
+    """The one number that it gives."""
+    return int(await session.scalar(text(statement)) or 0)
 
 
 async def list_workspaces(session: AsyncSession) -> list[Any]:

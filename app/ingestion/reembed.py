@@ -512,8 +512,13 @@ _TEXTS: Final[Mapping[tuple[str, int], Callable[[Sequence[str]], str]]] = {
 }
 
 
+def text_of(table: str, role: int, parts: Sequence[str]) -> str:
+    """The text that a vector of this table and role stands for; `parts` as `reembed_queries` reads them."""
+    return _TEXTS[table, role](parts)
+
+
 def _text(table: str, row: OwnerText) -> str:
-    return _TEXTS[table, row.role](row.parts)
+    return text_of(table, row.role, row.parts)
 
 
 async def _still_said(
