@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.chat.answer import Answering
 from app.chat.conversations import Conversations
-from app.core.errors import ConfigurationError, NotFound
+from app.core.errors import ConfigurationError
 from app.core.log import get
 from app.db import migrate
 from app.db.lease import lease
@@ -184,17 +184,20 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
 def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider | None:
     """The language model that reads cards; None: rules do. Raises ConfigurationError."""
     name = settings.extract_provider or settings.chat_provider
+    if name not in providers.list_names():
+        raise ConfigurationError(f"MINDCONE_EXTRACT_PROVIDER: no chat provider {name!r}, or it has no base URL.")
     chosen = settings.extractor
     if chosen == "auto":
-        chosen = "llm" if providers.has_key(name) else "offline"
+        # Who only chats with a model of his own that wants no key has not asked it to read every card.
+        asked = settings.extract_provider not in (None, "offline") and not providers.needs_key(name)
+        chosen = "llm" if providers.has_key(name) or asked else "offline"
     if chosen != "llm":
         return None
     if name == "offline":
         raise ConfigurationError("MINDCONE_EXTRACTOR=llm needs MINDCONE_EXTRACT_PROVIDER, or a MINDCONE_CHAT_PROVIDER.")
-    try:
-        return providers.get_provider(name)
-    except NotFound as error:
-        raise ConfigurationError(error.detail) from error
+    if providers.needs_key(name) and not providers.has_key(name):
+        raise ConfigurationError(f"MINDCONE_EXTRACTOR=llm: {name} needs MINDCONE_{name.upper()}_API_KEY.")
+    return providers.get_provider(name)
 
 
 def extractor(settings: Settings, database: Database, provider: ChatProvider, segmenter: Segmenter) -> Extractor:

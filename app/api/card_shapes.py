@@ -85,6 +85,20 @@ class CardsBulk(Shape):
     items: Annotated[list[Annotated[CardCreate, WrapValidator(_isolated)]], Field(max_length=500)]
 
 
+class ExtractionShape(BaseModel):
+    """What was found in the card when it was last learned. `dropped`: what was refused or made without the model, by
+    reason; `added`: what the coverage guard brought back, by kind.
+    """
+
+    entities: int
+    relations: int
+    episodes: int
+    facets: int
+    points: int
+    dropped: dict[str, int]
+    added: dict[str, int]
+
+
 class Ingestion(BaseModel):
     """How far the card is on its way into search. `error` says why it failed or waits."""
 
@@ -93,6 +107,7 @@ class Ingestion(BaseModel):
     progress: float | None
     error: dict[str, str] | None
     attempts: int
+    extraction: ExtractionShape | None = Field(None, description="Null as long as the card was never learned")
 
 
 class CardShape(BaseModel):
@@ -240,7 +255,12 @@ def card_shape(card: Card) -> CardShape:
         source=_source_shape(card.source),
         metadata=card.meta,
         ingestion=Ingestion.model_construct(
-            state=cast(State, card.state), step=card.step, progress=card.progress, error=error, attempts=card.attempts
+            state=cast(State, card.state),
+            step=card.step,
+            progress=card.progress,
+            error=error,
+            attempts=card.attempts,
+            extraction=_extraction_shape(card.extraction),
         ),
         trashed_at=card.trashed_at,
     )
@@ -290,6 +310,13 @@ def links_shape(links: Links, related: Sequence[Related]) -> LinksShape:
 
 def _source(shape: SourceShape | None) -> dict[str, Any] | None:
     return shape.model_dump(exclude_none=True) if shape is not None else None
+
+
+def _extraction_shape(stored: Any) -> ExtractionShape | None:
+    if not isinstance(stored, dict):
+        return None
+    counts = {name: stored.get(name, 0) for name in ("entities", "relations", "episodes", "facets", "points")}
+    return ExtractionShape.model_construct(**counts, dropped=stored.get("dropped", {}), added=stored.get("added", {}))
 
 
 def _source_shape(stored: Any) -> SourceShape | None:

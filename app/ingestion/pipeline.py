@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -22,12 +21,8 @@ from app.core.log import get
 from app.db.session import Database
 from app.graph import cone_queries as cone
 from app.graph import entity_queries as entities
-from app.graph.vectors import VectorEntry, VectorTable, insert_vectors
-from app.index import lexical
 from app.index import queries as index
-from app.index.collections import Collection
-from app.index.postings import LexicalRow
-from app.index.rows import CardRows, StoredVector
+from app.index.rows import StoredVector
 from app.index.spaces import Spaces, WriteSpace
 from app.ingestion import posted_queries, queries
 from app.ingestion.extract.llm import most_telling
@@ -40,14 +35,13 @@ from app.ingestion.link.revise import LINK
 from app.ingestion.queries import CardText, Task
 from app.ingestion.routing import join_episodes
 from app.ingestion.settings import IngestionSettings
+from app.ingestion.writing import Vectors, replace_rows
 from app.jobs.job import NewJob
 from app.jobs.queue import enqueue
 from app.providers.ports import DimensionMismatch, Embedder, Embeddings
 from app.text.segment import Segmenter
 
 log = get(__name__)
-
-Vectors = dict[uuid.UUID, StoredVector]
 
 PLANS: Final = 5
 """How often a group is linked anew because others were faster."""
@@ -319,7 +313,6 @@ class Pipeline:
             cards = [card for card in learned if card.card_id in current]
             if not cards:
                 return
-            ids = sorted(card.card_id for card in cards)
             first, *others = targets
             # Cards first, then the graph, which the linker locks: everybody's order.
             entities = await self._linker.write(
@@ -332,20 +325,7 @@ class Pipeline:
                 [(other.id, made[other.id]) for other in others],
             )
             await join_episodes(session, workspace_id, first.id, cards, made[first.id])
-            await index.delete_chunks(session, workspace_id, ids)
-            await cone.delete_cone(session, workspace_id, ids)
-            rows = [card.rows for card in cards]
-            docs = await index.insert_chunks(session, workspace_id, rows)
-            for target in targets:
-                space = (target.id, target.embedder.space)
-                await index.insert_windows(session, workspace_id, space, rows, made[target.id])
-            await lexical.insert_recent(session, workspace_id, _recent(rows, docs))
-            await self._number(session, cards)
-            await cone.insert_cone(session, workspace_id, [card.derived.cone for card in cards], entities)
-            await self._write_words(session, workspace_id, cards)
-            for target in targets:
-                await self._write_vectors(session, workspace_id, target.id, cards, made[target.id])
-            await index.drop_staged(session, workspace_id, ids)
+            await replace_rows(session, workspace_id, cards, targets, made, entities)
             await posted_queries.delete_stale(
                 session, workspace_id, [(card.card_id, card.card.text_version) for card in cards]
             )
@@ -355,38 +335,6 @@ class Pipeline:
                 # A model decides about the pairs that rules leave open; one pending job a workspace.
                 await enqueue(session, NewJob(LINK, workspace_id, dedupe_key=LINK))
         outcome.ready += len(cards)
-
-    async def _number(self, session: AsyncSession, cards: Sequence[Learned]) -> None:
-        """Every row that is found by words gets its number in the postings."""
-        counted = [words for card in cards for _, words, _ in card.derived.counted]
-        for words, doc in zip(counted, await cone.take_docs(session, len(counted)), strict=True):
-            words.doc = doc
-
-    async def _write_words(self, session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[Learned]) -> None:
-        rows: dict[Collection, list[LexicalRow]] = defaultdict(list)
-        for card in cards:
-            for collection, words, counted in card.derived.counted:
-                rows[collection].append(
-                    LexicalRow(words.doc, counted.words, counted.grams, counted.word_terms, counted.gram_terms)
-                )
-        for collection, some in rows.items():
-            await lexical.insert_recent(session, workspace_id, some, collection)
-
-    async def _write_vectors(
-        self,
-        session: AsyncSession,
-        workspace_id: uuid.UUID,
-        space_id: int,
-        cards: Sequence[Learned],
-        vectors: Vectors,
-    ) -> None:
-        rows: dict[VectorTable, list[VectorEntry]] = defaultdict(list)
-        for card in cards:
-            for text in card.derived.cone.texts:
-                entry = VectorEntry(text.owner_id, text.role, text.text_hash, vectors[text.text_hash].dense)
-                rows[text.table].append(entry)
-        for table, some in rows.items():
-            await insert_vectors(session, workspace_id, space_id, table, some)
 
     # ----------------------------------------------------------------------------------- details
 
@@ -437,14 +385,6 @@ def _told_of(card: Learned, by: str) -> dict[str, object]:
         "dropped": dict(+card.derived.extraction.dropped),
         "added": dict(+card.derived.extraction.added),
     }
-
-
-def _recent(cards: Iterable[CardRows], docs: Mapping[uuid.UUID, int]) -> list[LexicalRow]:
-    return [
-        LexicalRow(docs[chunk.id], chunk.words, chunk.grams, chunk.word_terms, chunk.gram_terms)
-        for card in cards
-        for chunk in card.chunks
-    ]
 
 
 def _batches(keys: Sequence[uuid.UUID], size: int) -> Iterator[Sequence[uuid.UUID]]:

@@ -85,6 +85,10 @@ class ChatProviders:
         key: SecretStr | None = getattr(self._settings, f"{own}_api_key", None)
         return name in self._plain and key is not None and bool(key.get_secret_value())
 
+    def needs_key(self, name: str) -> bool:
+        """Whether the provider of that name answers nobody without a key."""
+        return name in OPENAI_COMPATIBLE and OPENAI_COMPATIBLE[name].needs_key
+
     def list_names(self) -> Sequence[str]:
         """The configured provider first."""
         return [self._default, *(name for name in self._plain if name != self._default)]

@@ -7,7 +7,7 @@ that 5 kg and 11 lb never contradict each other.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final, Literal
@@ -59,7 +59,7 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _ISO = re.compile(r"(?:\d{4}|-)(?:-\d\d){0,2}$")
-_BASES: Final = {
+_BASES: Final[Mapping[str, tuple[str, int | Decimal]]] = {
     "year": ("month", 12),
     "月": ("month", 1),
     "week": ("day", 7),

@@ -129,23 +129,25 @@ class LlmExtractor:
     def _model_name(self) -> str:
         return f"{self._provider.name}/{self._model or self._provider.default_model}"
 
-    async def extract(self, source: Source) -> Extraction:
+    async def extract(self, source: Source, *, final: bool = False) -> Extraction:
         """As the port says. Raises the error of the provider for all parts that it kept from being read, and
         ExtractionGarbled for answers that cannot be used; what was read until then is stored.
         """
         groups = await asyncio.to_thread(self._passages, source)
         halted: list[ProviderError] = []
-        done = await asyncio.gather(*(self._read_group(group, halted) for group in groups), return_exceptions=True)
+        reads = (self._read_group(group, halted, final) for group in groups)
+        done = await asyncio.gather(*reads, return_exceptions=True)
         errors = [outcome for outcome in done if isinstance(outcome, BaseException)]
-        if errors:
-            raise _most_telling(errors)
-        parts = [
-            replace(part, start=part.start + group.start, end=part.end + group.start)
-            for group, found in zip(groups, done, strict=True)
-            if not isinstance(found, BaseException)
-            for part in found
-        ]
-        return await self._complete(source, parts)
+        if errors and not (final and self._fill is not None and _can_be_filled(errors, len(groups))):
+            raise most_telling(errors)
+        parts: list[_Part] = []
+        for group, found in zip(groups, done, strict=True):
+            if isinstance(found, BaseException):
+                parts.append(_Part(group.span.start, group.span.end, None, "unavailable"))
+            else:
+                parts += (replace(p, start=p.start + group.start, end=p.end + group.start) for p in found)
+        whole = await self._complete(source, parts)
+        return replace(whole, dropped=whole.dropped + Counter(model_unavailable=len(errors)))
 
     def _passages(self, source: Source) -> list[Passage]:
         return list(passages(source, self._limit_tokens(), self._counter.count))
@@ -193,15 +195,18 @@ class LlmExtractor:
 
     # ------------------------------------------------------------------------------ one group
 
-    async def _read_group(self, group: Passage, halted: list[ProviderError]) -> tuple[_Part, ...]:
-        """`halted` is shared by the groups of a card: what failed once is not asked of the provider again and again."""
+    async def _read_group(self, group: Passage, halted: list[ProviderError], final: bool) -> tuple[_Part, ...]:
+        """`halted` is shared by the groups of a card: what failed once is not asked of the provider again and again.
+        At the end, though, what it has against one group is no reason to leave out the others.
+        """
         async with self._permits:
             if halted:
                 raise halted[0]
             try:
                 return await self._in_flight.run(self._key(group), lambda: self._read(group))
             except ProviderError as error:
-                halted.append(error)
+                if error.retryable or not final:
+                    halted.append(error)
                 raise
 
     def _key(self, passage: Passage) -> CacheKey:
@@ -362,7 +367,12 @@ def _is_too_long(error: ProviderRefused) -> bool:
     return error.extra.get("upstream_status") == 413 or any(sign in code for sign in _TOO_LONG)
 
 
-def _most_telling(errors: Sequence[BaseException]) -> BaseException:
+def _can_be_filled(errors: Sequence[BaseException], groups: int) -> bool:
+    """Of a card that the model has read in part, the rest."""
+    return len(errors) < groups and all(isinstance(error, ProviderError) for error in errors)
+
+
+def most_telling(errors: Sequence[BaseException]) -> BaseException:
     """What is no provider's fault, then what waiting will not cure, then who asks for the longest wait."""
 
     def weight(error: BaseException) -> tuple[int, float]:

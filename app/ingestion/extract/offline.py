@@ -31,7 +31,7 @@ class OfflineExtractor:
     def __init__(self, segmenter: Segmenter) -> None:
         self._segmenter = segmenter
 
-    async def extract(self, source: Source) -> Extraction:
+    async def extract(self, source: Source, *, final: bool = False) -> Extraction:
         return await asyncio.to_thread(self.read, source)
 
     def read(self, source: Source) -> Extraction:

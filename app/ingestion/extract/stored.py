@@ -52,8 +52,8 @@ class WorkspaceExtractor:
     def version(self) -> str:
         return self._of(uuid.UUID(int=0)).version
 
-    async def extract(self, source: Source) -> Extraction:
-        return await self._of(source.workspace_id).extract(source)
+    async def extract(self, source: Source, *, final: bool = False) -> Extraction:
+        return await self._of(source.workspace_id).extract(source, final=final)
 
     def _of(self, workspace_id: uuid.UUID) -> LlmExtractor:
         made = self._made.pop(workspace_id, None)
