@@ -74,12 +74,15 @@ def named_share(link: Link, card_base: float, settings: RetrievalSettings) -> fl
 
 
 def seeds(
-    bases: Mapping[uuid.UUID, float], links: Sequence[Link], settings: RetrievalSettings
+    bases: Mapping[uuid.UUID, float],
+    links: Sequence[Link],
+    titled: Mapping[uuid.UUID, int],
+    settings: RetrievalSettings,
 ) -> tuple[dict[uuid.UUID, float], frozenset[uuid.UUID]]:
     """s of every card, and the cards that the question names: of several names of one card's title the best counts,
-    names in its text add up.
+    names in its text add up. `titled`: cards whose very title stands in the question, with how many have that title.
     """
-    titles: dict[uuid.UUID, float] = {}
+    titles = {card: settings.explore_named_title / math.sqrt(max(cards, 1)) for card, cards in titled.items()}
     scores = dict(bases)
     once: set[tuple[uuid.UUID, uuid.UUID]] = set()
     own = {(link.card_id, link.entity.id) for link in links if link.own}

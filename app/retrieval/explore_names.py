@@ -6,7 +6,8 @@ Pure.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from app.retrieval.explore import Entity
 from app.text.gazetteer import Run
@@ -18,22 +19,44 @@ from app.text.stopwords import ENGLISH
 _ALONE_CARDS = 3
 
 
-def named(question: str, runs: Sequence[Run], known: Mapping[str, Sequence[Entity]]) -> list[Entity]:
-    """The entities behind the runs (as `candidate_runs` orders them) whose keys are `known`, in order, each once."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What answers to a key: entities, and the cards that have it for their title."""
+
+    entities: Sequence[Entity] = ()
+    cards: Sequence[uuid.UUID] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a question names: entities, and titles of cards (with how many cards have that title)."""
+
+    entities: Sequence[Entity]
+    titles: Mapping[uuid.UUID, int]
+
+    def __bool__(self) -> bool:
+        return bool(self.entities or self.titles)
+
+
+def named(question: str, runs: Sequence[Run], known: Mapping[str, Known]) -> Named:
+    """What stands behind the runs (as `candidate_runs` orders them) whose keys are `known`."""
     found: dict[uuid.UUID, Entity] = {}
+    titles: dict[uuid.UUID, int] = {}
     end = 0
     for run in runs:
-        entities = known.get(run.key, ())
-        if not entities or not _is_name(question, run):
+        one = known.get(run.key)
+        if one is None or not _is_name(question, run):
             continue
         if run.start >= end:
             end = run.end
-        elif run.end > end or not _stands_alone(run, entities):
+        elif run.end > end or not _stands_alone(run, one):
             # It begins inside of a longer name and goes beyond, or is a mere part of it.
             continue
-        for entity in entities:
+        for entity in one.entities:
             found.setdefault(entity.id, entity)
-    return list(found.values())
+        for card in one.cards:
+            titles[card] = min(titles.get(card, len(one.cards)), len(one.cards))
+    return Named(list(found.values()), titles)
 
 
 def _is_name(question: str, run: Run) -> bool:
@@ -45,5 +68,7 @@ def _is_name(question: str, run: Run) -> bool:
     return words[0].lower() not in ENGLISH and words[-1].lower() not in ENGLISH
 
 
-def _stands_alone(run: Run, entities: Iterable[Entity]) -> bool:
-    return run.words > 1 or any(entity.titled or entity.cards >= _ALONE_CARDS for entity in entities)
+def _stands_alone(run: Run, known: Known) -> bool:
+    if run.words > 1 or known.cards:
+        return True
+    return any(entity.titled or entity.cards >= _ALONE_CARDS for entity in known.entities)

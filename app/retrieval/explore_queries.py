@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import raw
 from app.db.sql import load
 from app.retrieval.explore import Entity
+from app.retrieval.explore_names import Known
 from app.retrieval.queries import PACKAGE, SpaceRow, filled, filter_values
 from app.retrieval.types import Filters
 
@@ -86,15 +87,18 @@ async def settle(session: AsyncSession, ef_search: int) -> None:
 
 async def list_named(
     session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str], most: int
-) -> dict[str, list[Entity]]:
-    """Of each key the entities that answer to it."""
+) -> dict[str, Known]:
+    """Of each key the entities that answer to it, and the cards that have it for their title."""
     rows = await (await raw(session)).fetch(names_statement(), workspace_id, sorted(set(keys)), most)
-    found: dict[str, list[Entity]] = {}
-    for row in sorted(rows, key=lambda row: (row["key"], row["entity_id"])):
-        found.setdefault(row["key"], []).append(
-            Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"])
-        )
-    return found
+    entities: dict[str, list[Entity]] = {}
+    cards: dict[str, list[uuid.UUID]] = {}
+    for row in sorted(rows, key=lambda row: (row["key"], row["entity_id"] or row["card_id"])):
+        if row["card_id"] is not None:
+            cards.setdefault(row["key"], []).append(row["card_id"])
+        else:
+            entity = Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"])
+            entities.setdefault(row["key"], []).append(entity)
+    return {key: Known(entities.get(key, ()), cards.get(key, ())) for key in entities.keys() | cards.keys()}
 
 
 async def list_cards(

@@ -18,6 +18,7 @@ LONGEST_QUESTION_WORDS: Final = 12
 MOST_KEYS: Final = 4_000
 """Of one card; a long one is known by how it begins, and by what it names with capitals anyway."""
 
+_OWNER = re.compile(r"['’]s?\Z")
 _WORD = re.compile(f"[^\\W_{HAN}]+(?:[.'’&+#-]+[^\\W_{HAN}]+|\\+\\+|#)*")
 # Words of one name stand apart by one of these, and by nothing else.
 _GAP = re.compile(r"[ \t]?[-–/·&'’.]?[ \t]?$")
@@ -47,11 +48,14 @@ def candidate_runs(text: str, segmenter: Segmenter) -> list[Run]:
                 if end - start > 1:
                     runs.append(Run(text[start:end], start, end, count))
     words = [match.span() for match in _WORD.finditer(text)]
-    for last, (_, end) in enumerate(words):
-        for first in range(max(last + 1 - LONGEST_QUESTION_WORDS, 0), last + 1):
-            start = words[first][0]
-            if first < last or _may_stand_alone(text[start:end]):
-                runs.append(Run(name_key(text[start:end]), start, end, last + 1 - first))
+    for last, (_, written) in enumerate(words):
+        # "McDonald's", but "Ada's mother".
+        owner = _OWNER.search(text, *words[last])
+        for end in (written, owner.start()) if owner else (written,):
+            for first in range(max(last + 1 - LONGEST_QUESTION_WORDS, 0), last + 1):
+                start = words[first][0]
+                if first < last or _may_stand_alone(text[start:end]):
+                    runs.append(Run(name_key(text[start:end]), start, end, last + 1 - first))
         if len(runs) >= MOST_KEYS:
             break
     return sorted(runs, key=lambda run: (run.start, -run.end))
@@ -71,6 +75,8 @@ def candidate_keys(text: str, segmenter: Segmenter) -> set[str]:
         recent.append((match.group(), match.end()))
         del recent[:-LONGEST_WORDS]
         _add_latin(keys, [word for word, _ in recent])
+        if owner := _OWNER.search(match.group()):
+            _add_latin(keys, [*(word for word, _ in recent[:-1]), match.group()[: owner.start()]])
         if len(keys) >= MOST_KEYS:
             break
     return keys

@@ -27,7 +27,7 @@ from app.index.terms import question_hashes
 from app.retrieval import explore, explore_paths, explore_queries, queries
 from app.retrieval.collections import Sizes, nearest_many
 from app.retrieval.explore import UNSAID, Bridge, Entity, Fact, Hop, Link, Scale
-from app.retrieval.explore_names import named
+from app.retrieval.explore_names import Named, named
 from app.retrieval.levels.level1_search import Clock, snippet
 from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.settings import RetrievalSettings
@@ -56,7 +56,11 @@ class Asked:
 
     words: Sequence[int]
     grams: Sequence[int]
-    entities: Sequence[Entity]
+    names: Named
+
+    @property
+    def entities(self) -> Sequence[Entity]:
+        return self.names.entities
 
 
 @dataclass(slots=True)
@@ -145,7 +149,7 @@ class ExploreLevel:
                     session, workspace_id, (run.key for run in runs), settings.explore_counted
                 )
                 asked = Asked(words, grams, named(question.query, runs, known))
-                if scope.space is None or not asked.entities:
+                if scope.space is None or not asked.names:
                     return None
                 few_cards = settings.exact_scan_windows // 6
                 subset = (
@@ -196,10 +200,19 @@ class ExploreLevel:
                     row["card_id"], {"dense": row["dense_rank"], "lexical": row["lexical_rank"], "sparse": None}
                 )
             links = await self._links(
-                session, workspace_id, space, vector, question, reached, hits, asked.entities, list(reached.by_card)
+                session,
+                workspace_id,
+                space,
+                vector,
+                question,
+                reached,
+                hits,
+                asked.entities,
+                list(reached.by_card),
+                dict.fromkeys(asked.names.titles),
             )
             bases = reached.rate()
-            seeded, titled = explore.seeds(bases, links, settings)
+            seeded, titled = explore.seeds(bases, links, asked.names.titles, settings)
             facts, scales = await self._facts(session, workspace_id, space, vector, usual, large)
             clock.lap("seeds")
 
