@@ -90,6 +90,7 @@ class ExtractionShape(BaseModel):
     reason; `added`: what the coverage guard brought back, by kind.
     """
 
+    by: str | None = Field(None, description="Who reads cards here: rules or a model, with their version")
     entities: int
     relations: int
     episodes: int
@@ -316,7 +317,9 @@ def _extraction_shape(stored: Any) -> ExtractionShape | None:
     if not isinstance(stored, dict):
         return None
     counts = {name: stored.get(name, 0) for name in ("entities", "relations", "episodes", "facets", "points")}
-    return ExtractionShape.model_construct(**counts, dropped=stored.get("dropped", {}), added=stored.get("added", {}))
+    return ExtractionShape.model_construct(
+        by=stored.get("by"), **counts, dropped=stored.get("dropped", {}), added=stored.get("added", {})
+    )
 
 
 def _source_shape(stored: Any) -> SourceShape | None:

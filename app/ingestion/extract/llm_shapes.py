@@ -395,9 +395,14 @@ def _line(value: Any) -> str | None:
 def _name(value: Any) -> str | None:
     """What can name something: not a pronoun, not a sentence, not punctuation."""
     text = _text(value)
-    if text is None or len(text) > _MAX_NAME or text.lower() in _PRONOUNS:
+    if text is None or len(text) > _MAX_NAME or _is_pronoun(text):
         return None
     return text if any(ch.isalnum() for ch in name_key(text)) else None
+
+
+def _is_pronoun(text: str) -> bool:
+    """US, IT and WHO are names."""
+    return text.lower() in _PRONOUNS and (len(text) == 1 or not text.isupper())
 
 
 def _first_words(text: str) -> str:
