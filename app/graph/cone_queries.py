@@ -19,8 +19,14 @@ EntityIds = Mapping[tuple[uuid.UUID, str], uuid.UUID]
 """Which entity a name means in a card."""
 
 
-async def lock_graph(session: AsyncSession, workspace_id: uuid.UUID) -> None:
-    """Hold the workspace's graph until commit. After the locks on cards, never before."""
+async def lock_graph(session: AsyncSession, workspace_id: uuid.UUID, *, patience_seconds: int = 0) -> None:
+    """Hold the workspace's graph until commit. After the locks on cards, never before. With `patience_seconds` it waits
+    so long, and so does whatever follows in this transaction; else as long as the session does.
+    """
+    if patience_seconds:
+        await session.execute(
+            text("SELECT set_config('lock_timeout', :timeout, true)"), {"timeout": f"{patience_seconds}s"}
+        )
     await session.execute(text("SELECT graph_lock(:workspace)"), {"workspace": workspace_id})
 
 

@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
+from weakref import WeakValueDictionary
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -77,6 +78,8 @@ class Pipeline:
         self._linker = Linker(segmenter)
         # Preparing is Python: several groups at once would only all be late for the embedder.
         self._preparing = asyncio.Lock()
+        # Writers of one workspace wait for each other here, without a connection, and not in the database.
+        self._writing: WeakValueDictionary[uuid.UUID, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def linker(self) -> Linker:
@@ -236,7 +239,8 @@ class Pipeline:
             for target in targets:
                 await self._embed(workspace_id, learned, plan, target, made.setdefault(target.id, {}), outcome)
             try:
-                await self._write(workspace_id, learned, plan, made, outcome)
+                async with self._writing.setdefault(workspace_id, asyncio.Lock()):
+                    await self._write(workspace_id, learned, plan, made, outcome)
                 return
             except PlanOutdated:
                 if attempt + 1 == PLANS:
@@ -288,10 +292,11 @@ class Pipeline:
             outcome.embedded += len(batch)
             if number + 1 < len(batches):
                 async with self._database.unit() as session:
-                    await index.stage_vectors(session, workspace_id, (target.id, target.embedder.space), fresh, owners)
+                    # Locks the cards, in everybody's order; what is staged then needs no other lock on them.
                     await queries.set_step(
                         session, workspace_id, sorted(set(owners.values())), "embed", (number + 1) / len(batches)
                     )
+                    await index.stage_vectors(session, workspace_id, (target.id, target.embedder.space), fresh, owners)
 
     # ------------------------------------------------------------------------------------- write
 

@@ -34,6 +34,8 @@ from app.providers.ports import EmbeddingSpace
 from app.text.segment import Segmenter, Terms
 
 MOST_BLOCK_PARTNERS = 300
+PATIENCE_SECONDS = 120
+"""Learning can wait for who is writing; a person who merges two names is told sooner."""
 
 SpaceVectors = tuple[int, Mapping[uuid.UUID, StoredVector]]
 """A space's row id, and vectors of it by text hash."""
@@ -96,7 +98,7 @@ class Linker:
         """
         wanted = set(plan.known.names if cards is None else cards)
         names = {card: found for card, found in plan.known.names.items() if card in wanted}
-        await cone_queries.lock_graph(session, workspace_id)
+        await cone_queries.lock_graph(session, workspace_id, patience_seconds=PATIENCE_SECONDS)
         known = await self._look_up(session, workspace_id, names)
         current = plan
         if known != plan.known:
