@@ -72,6 +72,8 @@ async def stage_vectors(
 ) -> None:
     """Keep what is already embedded, in case the rest fails; `owners`: text hash to card id. A card that was removed
     meanwhile keeps nothing.
+
+    In a fixed order: two workers may have the same cards when one of them was given up for dead.
     """
     space_id, described = space
     await (await raw(session)).execute(
@@ -81,6 +83,7 @@ async def stage_vectors(
         FROM (SELECT id FROM cards WHERE workspace_id = $1 AND id = ANY ($3) ORDER BY id FOR KEY SHARE) AS owner
         JOIN unnest($3::uuid[], $4::uuid[], $5::halfvec[], $6::sparsevec[]) AS new (card_id, text_hash, dense, sparse)
             ON new.card_id = owner.id
+        ORDER BY owner.id, new.text_hash
         ON CONFLICT DO NOTHING
         """,
         workspace_id,
