@@ -16,7 +16,7 @@ from app.settings import Settings
 app = typer.Typer()
 
 LevelChoice = Annotated[
-    list[str], typer.Option("--level", help="search, context, bm25, dense, rrf, …; several times for several")
+    list[str], typer.Option("--level", help="search, explore, context, bm25, dense, rrf, …; several times for several")
 ]
 
 
@@ -40,6 +40,7 @@ def evaluate(
     episodes: Annotated[Path | None, typer.Option(help="JSON lines as POST /episodes takes them")] = None,
     triples: Annotated[Path | None, typer.Option(help="JSON lines {pid, s, p, o}: relations of documents")] = None,
     preset: Annotated[str | None, typer.Option(help="How level context counts: chain, published")] = None,
+    scorer: Annotated[str | None, typer.Option(help="How level explore counts: default, hops")] = None,
     database: Annotated[str | None, typer.Option("--database-url")] = None,
 ) -> None:
     """Measure retrieval on a labelled set: yours, or any BEIR-style folder. Uses a throw-away workspace."""
@@ -55,6 +56,8 @@ def evaluate(
         raise typer.BadParameter("--split is all, tune or report")
     if preset not in (None, "chain", "published"):
         raise typer.BadParameter("--preset is chain or published")
+    if scorer not in (None, "default", "hops"):
+        raise typer.BadParameter("--scorer is default or hops")
     if episodes and triples:
         raise typer.BadParameter("--episodes and --triples exclude each other")
     labelled = read_folder(folder, corpus, queries, qrels, groups, split)  # type: ignore[arg-type]
@@ -80,6 +83,7 @@ def evaluate(
                 where=where,
                 extractions=extractions,
                 preset=preset,  # type: ignore[arg-type]
+                scorer=scorer,  # type: ignore[arg-type]
                 progress=show,
             )
 

@@ -27,7 +27,7 @@ from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
 from app.providers.ports import Embedder
 from app.retrieval.retrieve import Retriever
-from app.retrieval.types import Evidence, Filters, Fusion, Level, Preset, Question
+from app.retrieval.types import Evidence, Filters, Fusion, Level, Preset, Question, Scorer
 
 # What `--level` takes: the levels themselves, and the baselines that are ways of ranking at level search.
 LEVELS: Final[Mapping[str, tuple[Level, Fusion | None]]] = {
@@ -93,6 +93,7 @@ class Evaluation:
         where: str | None = None,
         extractions: Extractions | None = None,
         preset: Preset | None = None,
+        scorer: Scorer | None = None,
         progress: Progress = lambda step, done, total: None,
     ) -> Result:
         """Ingest once, with these `extractions` where there are any, ask at each level.
@@ -108,7 +109,7 @@ class Evaluation:
             reports: dict[str, Any] = {}
             for level in levels:
                 runs[level], timings = await self._ask(
-                    workspace_id, labelled, corpus, level, limit, bool(group), where, progress, preset
+                    workspace_id, labelled, corpus, level, limit, bool(group), where, progress, preset, scorer
                 )
                 rows = measure_run(
                     {query: [doc for doc, _ in ranking] for query, ranking in runs[level].items()},
@@ -189,6 +190,7 @@ class Evaluation:
         where: str | None,
         progress: Progress,
         preset: Preset | None = None,
+        scorer: Scorer | None = None,
     ) -> tuple[dict[str, Ranking], dict[str, Any]]:
         wanted, fusion = LEVELS[level]
         run: dict[str, Ranking] = {}
@@ -200,7 +202,7 @@ class Evaluation:
                 Filters(metadata={where: query.metadata[where]}) if where and where in query.metadata else Filters()
             )
             evidence = await self._retriever.retrieve(
-                workspace_id, Question(query.text, wanted, max(limit, DEPTH), filters, fusion, preset)
+                workspace_id, Question(query.text, wanted, max(limit, DEPTH), filters, fusion, preset, scorer)
             )
             run[query.id] = ranked_documents(evidence, corpus, grouped)
             spent = evidence.timings_ms.get("embedding", 0.0)

@@ -107,6 +107,10 @@ class Fact:
     relation_id: uuid.UUID | None = None
     point_id: uuid.UUID | None = None
 
+    @property
+    def id(self) -> uuid.UUID | None:
+        return self.relation_id or self.point_id
+
 
 # What a card's entity counts as of which the card says nothing in particular.
 UNSAID = Fact(0.3)

@@ -20,6 +20,17 @@ class Told:
     ends: tuple[tuple[uuid.UUID, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Entities one after the other, each with the relation that leads on and how strong that is; the last one is the
+    link's, and leads to the card.
+    """
+
+    steps: Sequence[tuple[Entity, uuid.UUID, float]]
+    link: Link
+    score: float
+
+
 def direct(link: Link, title: str, weight: float) -> dict[str, Any]:
     """What the question names stands in the card."""
     return _path(weight, [(_entity(link.entity), _mention(link, weight))], link.card_id, title)
@@ -45,6 +56,18 @@ def across(one: Hop, title: str, told: Told | None, asked: Sequence[Entity], sou
     return _path(one.score, steps, one.link.card_id, title)
 
 
+def along(trail: Trail, title: str, told: Mapping[uuid.UUID | None, Told]) -> dict[str, Any]:
+    """Over relations, one or two."""
+    steps = []
+    for entity, relation_id, strength in trail.steps:
+        weight = round(strength, 6)
+        text = told[relation_id].text if relation_id in told else ""
+        edge = {"kind": "relation", "id": str(relation_id), "text": text, "cost": _cost(weight), "weight": weight}
+        steps.append((_entity(entity), edge))
+    steps.append((_entity(trail.link.entity), _mention(trail.link, trail.score)))
+    return _path(trail.score, steps, trail.link.card_id, title)
+
+
 def facts_of(hops: Iterable[Hop]) -> tuple[set[uuid.UUID], set[uuid.UUID]]:
     """(relations, claims) that these ways cross."""
     relations: set[uuid.UUID] = set()
@@ -58,9 +81,9 @@ def facts_of(hops: Iterable[Hop]) -> tuple[set[uuid.UUID], set[uuid.UUID]]:
     return relations, points
 
 
-def told_of(rows: Iterable[Mapping[str, Any]]) -> dict[uuid.UUID, Told]:
+def told_of(rows: Iterable[Mapping[str, Any]]) -> dict[uuid.UUID | None, Told]:
     """By the id of the relation or claim."""
-    found = {}
+    found: dict[uuid.UUID | None, Told] = {}
     for row in rows:
         ends = ((row["source_id"], row["source"]), (row["target_id"], row["target"])) if row["relation_id"] else ()
         found[row["relation_id"] or row["point_id"]] = Told(row["text"], row["card_id"], row["title"], ends)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -85,6 +85,10 @@ async def settle(session: AsyncSession, ef_search: int) -> None:
     await session.execute(text(load(PACKAGE, "pool_settings")), {"ef_search": str(ef_search)})
 
 
+def entity_of(row: Any) -> Entity:
+    return Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"])
+
+
 async def list_named(
     session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str], most: int
 ) -> dict[str, Known]:
@@ -96,8 +100,7 @@ async def list_named(
         if row["card_id"] is not None:
             cards.setdefault(row["key"], []).append(row["card_id"])
         else:
-            entity = Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"])
-            entities.setdefault(row["key"], []).append(entity)
+            entities.setdefault(row["key"], []).append(entity_of(row))
     return {key: Known(entities.get(key, ()), cards.get(key, ())) for key in entities.keys() | cards.keys()}
 
 
@@ -111,10 +114,9 @@ async def list_cards(
     entities: Sequence[uuid.UUID] = (),
     each: int = 0,
     known: Sequence[uuid.UUID] = (),
-    more: Mapping[uuid.UUID, uuid.UUID | None] | None = None,
+    more: Iterable[uuid.UUID] = (),
 ) -> list[Any]:
-    """Cards of these entities, and `more` of them (with the chunk that counts, where one is known)."""
-    more = more or {}
+    """Cards of these entities, and `more` of them."""
     rows: list[Any] = await (await raw(session)).fetch(
         cards_statement(space.id, bool(filters)),
         workspace_id,
@@ -123,8 +125,8 @@ async def list_cards(
         each,
         list(known),
         list(more),
-        list(more.values()),
         # The conditions of the filters are those of the pool, with their places.
+        None,
         None,
         *filter_values(filters),
     )
@@ -164,6 +166,23 @@ async def list_facts(
     """Whom these relations and claims are about."""
     statement = _counted(load(PACKAGE, "explore_facts"), "root.id", "$4")
     rows: list[Any] = await (await raw(session)).fetch(statement, workspace_id, list(relations), list(points), most)
+    return rows
+
+
+async def list_neighbours(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space: SpaceRow,
+    vector: Vector | None,
+    entities: Sequence[uuid.UUID],
+    compared: int,
+    kept: int,
+) -> list[Any]:
+    """Where the relations of these entities lead."""
+    statement = load(PACKAGE, "explore_neighbours").replace("{space}", str(int(space.id)))
+    rows: list[Any] = await (await raw(session)).fetch(
+        statement, workspace_id, None if vector is None else HalfVector(vector), list(entities), compared, kept
+    )
     return rows
 
 

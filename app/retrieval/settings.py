@@ -26,7 +26,7 @@ class RetrievalSettings(BaseModel):
     context_paths: int = Field(5, ge=1, le=20, description="Paths per hit")
     context_claims: int = Field(40, ge=1, le=500, description="Claims that are shown as evidence, over all hits")
     context_edge: float = Field(0.25, ge=0)
-    context_point_words: float = Field(0.25, ge=0)
+    context_point_words: float = Field(0.5, ge=0)
     context_facet: float = Field(0.10, ge=0)
     context_facet_words: float = Field(0.25, ge=0)
     context_episode_words: float = Field(0.75, ge=0)
@@ -35,7 +35,7 @@ class RetrievalSettings(BaseModel):
     context_impute: float = Field(1.2, ge=0, description="How far a vector stands in for words of another script")
     context_diversity: float = Field(0.15, ge=0)
     context_bm25_b: float = Field(0.5, ge=0, le=1)
-    context_bare_claim: bool = Field(True, description="The claim's own vector counts where it is nearer")
+    context_bare_claim: bool = Field(True, description="The claim's own vector counts beside that of its edge")
     context_superseded: float = Field(0.25, ge=0, description="Cost of a claim that is no longer valid")
     context_strip_times: bool = True
 
@@ -45,6 +45,8 @@ class RetrievalSettings(BaseModel):
     explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
     explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")
     explore_facts: int = Field(200, ge=1, le=5000, description="Facts of a kind that are read of a card")
+    explore_fanout: int = Field(30, ge=1, le=1000, description="scorer hops: relations that lead on from an entity")
+    explore_hop_entities: int = Field(100, ge=1, le=5000, description="scorer hops: entities whose cards count")
     explore_pinned: int = Field(2, ge=0, le=100, description="First places that the beam gives")
     explore_named_title: float = Field(0.6, ge=0)
     explore_named_mention: float = Field(0.3, ge=0)

@@ -1,13 +1,12 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 cards per entity, $5 cards that are known
---        already, $6 more cards, $7 a chunk of each of these or null, $8 nothing, $9-$13 filters; {space}; {many}: a condition or
---        nothing
+--        already, $6 more cards, $7 and $8 nothing, $9-$13 filters; {space}; {many}: a condition or nothing
 -- out:   rows (entity_id, card_id, title, own, in_title, chunk_id, doc, distance, start, end): the cards that name an
 --        entity, those whose title does first, and each known card that does; the same of the further cards, without
 --        an entity. Chunks are those that name it, each with the exact distance of its best window
 -- index: ix_entities_merged_into, ix_mentions_in_title, ix_mentions_entity_id, ix_mentions_card_id, pk_cards,
 --        pk_chunks, pk_windows
 WITH types AS (
-    SELECT $8::int, $9::text[], $10::uuid[], $11::timestamptz, $12::timestamptz, $13::jsonb
+    SELECT $7::int, $8::int, $9::text[], $10::uuid[], $11::timestamptz, $12::timestamptz, $13::jsonb
 ),
 members AS MATERIALIZED (
     SELECT wanted.id AS root, wanted.id FROM unnest($3::uuid[]) AS wanted (id)
@@ -51,8 +50,8 @@ named AS MATERIALIZED (
 links AS MATERIALIZED (
     SELECT root, card_id, chunk_id, max(title_name) AS title_name FROM named GROUP BY root, card_id, chunk_id
     UNION ALL
-    SELECT NULL, more.card_id, coalesce(more.chunk_id, first.id), NULL
-    FROM unnest($6::uuid[], $7::uuid[]) AS more (card_id, chunk_id)
+    SELECT NULL, more.card_id, first.id, NULL
+    FROM unnest($6::uuid[]) AS more (card_id)
     CROSS JOIN LATERAL (
         SELECT ch.id
         FROM chunks ch
