@@ -46,7 +46,14 @@ async def test_a_card_comes_back_as_the_contract_says(client: httpx.AsyncClient)
         "external_id": "m-1",
         "source": {"kind": "vault", "url": None, "path": "maps.md"},
         "metadata": {"n": 1, "deep": {"x": [None, 2.5]}},
-        "ingestion": {"state": "queued", "step": None, "progress": None, "error": None, "attempts": 0},
+        "ingestion": {
+            "state": "queued",
+            "step": None,
+            "progress": None,
+            "error": None,
+            "attempts": 0,
+            "extraction": None,
+        },
         "trashed_at": None,
     }
     read = await client.get(f"{API}/cards/{card['id']}")
@@ -391,6 +398,7 @@ async def test_reingest_queues_a_failed_card_again(client: httpx.AsyncClient, se
         "progress": None,
         "error": None,
         "attempts": 0,
+        "extraction": None,
     }
     await ingest_all(services)
     assert (await client.get(url)).json()["ingestion"]["state"] == "ready"

@@ -222,14 +222,19 @@ def test_doors_are_not_left_open(tmp_path: Path) -> None:
 
 def test_every_setting_has_an_effect() -> None:
     """F10: a field that no code reads would be a lie."""
+    from app.providers.settings import _OF_NEXT
     from app.settings import Settings
 
+    # Read under the names that they have once the next embedder is the embedder.
+    of_next = {name.replace("embedder", "embedder_next", 1) for name in _OF_NEXT}
     code = "\n".join(
         path.read_text(encoding="utf-8") for path in (ROOT / "app").rglob("*.py") if path.name != "chat_settings.py"
     )
     unread = [
         name
         for name in Settings.model_fields
-        if not re.search(rf"\.{name}\b", code) and not re.search(r"_(?:base_url|api_key)$", name)
+        if name not in of_next
+        and not re.search(rf"\.{name}\b", code)
+        and not re.search(r"_(?:base_url|api_key)$", name)
     ]
     assert unread == []
