@@ -82,31 +82,32 @@ def time_match(asked: Sequence[AskedTime], dates: Moments) -> F8:
     month = days.astype("datetime64[M]").astype(np.int64) % 12 + 1
     year = days.astype("datetime64[Y]").astype(np.int64) + 1970
     day = (days - days.astype("datetime64[M]").astype("datetime64[D]")).astype(np.int64) + 1
+    right_year = np.isin(year, list(years_asked))
+    if years_asked and not np.any(right_year & known):
+        # Nothing is of that year: a time that was meant from another moment, "last week" in an old text.
+        return match
     if months_asked:
         told_in = np.isin(month, list(months_asked))
-        far = _far_off(
-            [one.days for one in asked if one.days is not None], [bool(one.years) for one in asked if one.days], days
-        )
         after = np.isin((month - 2) % 12 + 1, list(months_asked))
+        far = _far_off([one.days for one in asked if one.days is not None], day)
         match = np.where(told_in, np.where(far, 0.5, 1.0), np.where(after, np.where(day <= SOON_DAY, 0.4, 0.1), 0.0))
     if years_asked:
-        match = match - 0.5 * ~np.isin(year, list(years_asked))
+        match = match - 0.5 * ~right_year
     return np.where(known, match, 0.0)
 
 
-def _far_off(
-    spans: Sequence[tuple[np.datetime64, np.datetime64]], dated: Sequence[bool], days: Moments
-) -> NDArray[np.bool_]:
-    """Whether a date lies more than ten days off every day that is named, of whatever year where none is said."""
+def _far_off(spans: Sequence[tuple[np.datetime64, np.datetime64]], day: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a day of the month lies more than ten days off every day that is named."""
     if not spans:
-        return np.zeros(len(days), np.bool_)
-    of_month = (days - days.astype("datetime64[M]").astype("datetime64[D]")).astype(np.int64) + 1
-    nearest = np.full(len(days), np.inf)
+        return np.zeros(len(day), np.bool_)
+    off = np.full(len(day), np.inf)
     for first, last in spans:
-        low = int((first - first.astype("datetime64[M]").astype("datetime64[D]")).astype(np.int64)) + 1
-        high = int((last - last.astype("datetime64[M]").astype("datetime64[D]")).astype(np.int64)) + 1
+        low, high = _day_of_month(first), _day_of_month(last)
         if first.astype("datetime64[M]") != last.astype("datetime64[M]"):
             low, high = 1, 31
-        off = np.maximum(np.maximum(low - of_month, of_month - high), 0)
-        nearest = np.minimum(nearest, off)
-    return nearest > FAR_DAYS
+        off = np.minimum(off, np.maximum(np.maximum(low - day, day - high), 0))
+    return off > FAR_DAYS
+
+
+def _day_of_month(date: np.datetime64) -> int:
+    return int((date - date.astype("datetime64[M]").astype("datetime64[D]")).astype(np.int64)) + 1

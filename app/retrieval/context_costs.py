@@ -15,12 +15,17 @@ from app.index.collections import Collection
 from app.index.postings import LexicalHits
 from app.retrieval.bundle import F8, ChainWeights, Costs, Places, Shape, Signals, chain
 from app.retrieval.bundle_diversity import pick
+from app.retrieval.bundle_published import EDGE_MISS, HOP, Edges, Links, Starts, normalised, published, starts_of
 from app.retrieval.bundle_scales import Scales
 from app.retrieval.bundle_scripts import imputed, nearest_other
-from app.retrieval.bundle_time import asked_time, time_match
+from app.retrieval.bundle_time import AskedTime, Moments, asked_time, time_match
 from app.retrieval.context_queries import Reached, Records
 from app.retrieval.settings import RetrievalSettings
+from app.retrieval.types import Preset
 from app.text.when import TimeFound
+
+# How many of each list have a start in the published formula.
+PUBLISHED_LIST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,9 @@ def price(
     now_seconds: float,
     scales: Scales,
     settings: RetrievalSettings,
+    preset: Preset,
 ) -> Priced:
-    """The preset `chain` over what was reached. `now_seconds`: the moment for which claims should be valid."""
+    """Costs of what was reached. `now_seconds`: the moment for which claims should be valid."""
     tellings, facets, points = reached.tellings, reached.facets, reached.points
     shape = Shape(_places(points["facet"]), _places(facets["telling"]), len(tellings))
     at = shape.telling_of_point
@@ -112,7 +118,7 @@ def price(
     other_point, other_facet = point_han != asked_in_han, facet_han != asked_in_han
     bare = scales.z("point", points["claim"], asked_in_han, point_han)
     edge = scales.z("point_edge", points["edge"], asked_in_han, point_han)
-    z_edge = _known(np.fmin(bare, edge) if settings.context_bare_claim else edge)
+    z_edge = _known(_both(bare, edge) if settings.context_bare_claim else edge)
     z_facet = _known(scales.z("facet_description", facets["description"], asked_in_han, facet_han))
     shares = {kind: _share(words[kind], part) for kind, part in _parts(reached).items()}
     z_bare = _known(bare)
@@ -127,7 +133,7 @@ def price(
             shares[Collection.facet], near_facet, facet_has | other_facet, scales.line("facet"), factor
         ),
         words_episode=imputed(shares[Collection.episode], near_telling, telling_has, scales.line("episode"), factor),
-        time=time_match([asked_time(one) for one in times], _dates(tellings)),
+        time=_best_time([asked_time(one) for one in times], tellings),
         points_extra=np.where(points["until"] <= now_seconds, settings.context_superseded, 0.0),
         tellings_extra=np.zeros(len(tellings)),
     )
@@ -140,7 +146,34 @@ def price(
         time=settings.context_time,
         tau=settings.context_tau,
     )
+    if preset == "published":
+        return Priced(reached, shape, signals, _published(reached, shape))
     return Priced(reached, shape, signals, chain(shape, signals, weights))
+
+
+def _published(reached: Reached, shape: Shape) -> Costs:
+    """The same tree of costs by the published formula: a claim that is shown costs what the path through it would."""
+    links = Links(_places(reached.links["telling"]), _places(reached.links["facet"]))
+    facets, points = reached.facets, reached.points
+    starts = Starts(
+        episode=starts_of(_floats(reached.owns["own"]), PUBLISHED_LIST),
+        facet=starts_of(np.fmin(_floats(facets["title"]), _floats(facets["description"])), PUBLISHED_LIST),
+        point=starts_of(_floats(points["claim"]), PUBLISHED_LIST),
+        entity=starts_of(_floats(reached.links["entity"]), PUBLISHED_LIST),
+    )
+    edges = Edges(
+        facet=normalised(_floats(facets["edge"])),
+        point=normalised(_floats(points["edge"])),
+        entity=normalised(_floats(reached.links["edge"])),
+    )
+    found = published(shape, links, starts, edges)
+    claim = np.nan_to_num(starts.point, posinf=1.0) + np.nan_to_num(edges.point, nan=EDGE_MISS) + HOP
+    path = claim + found.climb[shape.facet_of_point]
+    return Costs(claim, found.climb, np.zeros(shape.tellings), path, found.total)
+
+
+def _floats(column: Records) -> F8:
+    return column.astype(np.float64)
 
 
 def _parts(reached: Reached) -> dict[Collection, Records]:
@@ -164,7 +197,21 @@ def _known(z: F8) -> F8:
     return np.nan_to_num(z, nan=0.0)
 
 
-def _dates(tellings: Records) -> np.ndarray:
-    """The day on which each telling's episode happened, or else from which its card speaks."""
-    seconds = np.where(np.isfinite(tellings["happened"]), tellings["happened"], tellings["created"])
-    return np.floor(seconds).astype(np.int64).astype("datetime64[s]").astype("datetime64[D]")
+def _both(bare: F8, edge: F8) -> F8:
+    """The claim by itself and in its context, whichever are known."""
+    return np.where(np.isnan(edge), bare, np.where(np.isnan(bare), edge, (bare + edge) / 2))
+
+
+def _best_time(asked: Sequence[AskedTime], tellings: Records) -> F8:
+    """By the day on which each telling's episode happened, or from which its card speaks, whichever fits better."""
+    spoken = time_match(asked, _days(tellings["created"]))
+    happened = np.isfinite(tellings["happened"])
+    if not asked or not happened.any():
+        return spoken
+    return np.where(happened, np.maximum(spoken, time_match(asked, _days(tellings["happened"]))), spoken)
+
+
+def _days(seconds: Records) -> Moments:
+    known = np.isfinite(seconds)
+    days = np.floor(np.where(known, seconds, 0.0)).astype(np.int64).astype("datetime64[s]").astype("datetime64[D]")
+    return np.where(known, days, np.datetime64("NaT"))

@@ -7,6 +7,7 @@ from collections.abc import Collection as Some
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -54,6 +55,8 @@ POINT = np.dtype(
         ("until", ">f8"),
     ]
 )
+OWN = np.dtype([("own", ">f4")])
+LINK = np.dtype([("telling", ">i4"), ("facet", ">i4"), ("entity", ">f4"), ("edge", ">f4")])
 
 Records = npt.NDArray[np.void]
 
@@ -61,12 +64,14 @@ Records = npt.NDArray[np.void]
 @dataclass(frozen=True, slots=True)
 class Reached:
     """The reached part of the cone: TELLING, FACET and POINT records in order; distances are NaN where a text has no
-    vector, times (seconds of the epoch) where none is known.
+    vector, times (seconds of the epoch) where none is known. OWN (one per telling) and LINK records only on request.
     """
 
     tellings: Records
     facets: Records
     points: Records
+    owns: Records
+    links: Records
 
     def id_of(self, part: Records, place: int, name: str = "id") -> uuid.UUID:
         return uuid.UUID(bytes=part[name][place].tobytes())
@@ -94,6 +99,7 @@ class ConeRequest:
     anchors: int
     nodes: int
     episodes: int
+    with_links: bool
     rrf_k: int
     ef_search: int
 
@@ -137,13 +143,14 @@ async def get_reached(session: AsyncSession, workspace_id: uuid.UUID, request: C
         None if request.passing is None else list(request.passing.cards),
         request.episodes,
     )
-    parts: tuple[list[Any], ...] = ([], [], [])
-    for row in sorted(rows, key=lambda row: (row["part"], row["place"])):
+    parts: list[list[Any]] = [[] for _ in _PARTS]
+    for row in sorted(rows, key=_place):
         parts[row["part"]].append(row["packed"])
-    tellings, facets, points = (
-        np.frombuffer(b"".join(part), dtype) for part, dtype in zip(parts, (TELLING, FACET, POINT), strict=True)
-    )
-    return Reached(tellings, facets, points)
+    return Reached(*(np.frombuffer(b"".join(part), dtype) for part, dtype in zip(parts, _PARTS, strict=True)))
+
+
+_PARTS = (TELLING, FACET, POINT, OWN, LINK)
+_place = itemgetter("part", "place")
 
 
 def cone_statement(request: ConeRequest) -> str:
@@ -156,12 +163,13 @@ def cone_statement(request: ConeRequest) -> str:
         legs if request.vector is not None else (),
         few,
         bool(request.filters) and not few,
+        request.with_links,
     )
 
 
 @cache
 def _cone_statement(
-    space_id: int, dimension: int, legs: tuple[tuple[TextKind, bool], ...], few: bool, many: bool
+    space_id: int, dimension: int, legs: tuple[tuple[TextKind, bool], ...], few: bool, many: bool, links: bool
 ) -> str:
     near = "\nUNION ALL\n".join(_leg(kind, through_index, few, many) for kind, through_index in legs)
     statement = filled(
@@ -169,6 +177,7 @@ def _cone_statement(
         near=near or load(PACKAGE, "context_no_vector"),
         few="AND {row} = ANY ($14::uuid[])" if few else "",
         many=load(PACKAGE, "only_cards") if many else "",
+        links=load(PACKAGE, "context_links") if links else "",
     )
     return statement.replace("{space}", str(int(space_id))).replace("{dimension}", str(int(dimension)))
 

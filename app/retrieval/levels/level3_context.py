@@ -73,6 +73,7 @@ class ContextLevel:
         """
         clock = Clock.start()
         degraded: list[str] = []
+        preset = question.preset or self._settings.context_preset
         asked = await self._read(question)
         async with self._questions.asking([asked.vector_text]) as asking:
             async with self._database.read() as session:
@@ -116,12 +117,13 @@ class ContextLevel:
                     nodes=self._settings.context_nodes,
                     episodes=self._settings.context_episodes,
                     rrf_k=self._settings.rrf_k,
+                    with_links=preset == "published",
                     ef_search=max(self._settings.context_anchors * 5 // 4, 64),
                 ),
             )
             clock.lap("cone")
             priced = price(
-                reached, words, asked.times, asked.in_han, asked.moment.timestamp(), Scales(), self._settings
+                reached, words, asked.times, asked.in_han, asked.moment.timestamp(), Scales(), self._settings, preset
             )
             chosen = priced.chosen(
                 question.limit,

@@ -1,7 +1,8 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 anchors per leg; docs by words, best first: $4 of points, $5 of
 --        facets, $6 of episodes; $7 k of RRF, $8 nodes to compare, $9-$13 filters (for {many}), $14 cards that filters
 --        let pass (for {few}), $15 episodes to reach;
---        {near} is the vector legs, {space} the embedding space, {few} and {many} conditions or nothing
+--        {near} is the vector legs, {space} the embedding space, {few} and {many} conditions or nothing, {links} more
+--        parts or nothing
 -- out:   rows (part, place, packed), part 0 tellings (an episode as one card tells it), 1 their facets, 2 their points,
 --        everything in order, layout as in `context_queries`: the reached episodes by RRF over the ranks of their best
 --        anchors, with the exact distances of ALL their facets and points
@@ -170,3 +171,4 @@ CROSS JOIN LATERAL (
     FROM point_vectors v
     WHERE v.workspace_id = $1 AND v.owner_id = p.id AND v.space_id = {space}
 ) AS d
+{links}
