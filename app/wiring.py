@@ -130,6 +130,10 @@ async def open_database(settings: Settings, dsn: str, role: str) -> AsyncIterato
 async def open_services(settings: Settings, dsn: str, role: str = "api") -> AsyncIterator[Services]:
     """Everything opened in order and closed in reverse. Raises ConfigurationError, DatabaseUnavailable."""
     async with AsyncExitStack() as stack:
+        segmenter = Segmenter()
+        providers = ChatProviders(settings, sentences=sentences, terms=segmenter.terms)
+        # What cannot work is said before anything is opened or loaded.
+        reader = model_reader(settings, providers)
         database = await stack.enter_async_context(open_database(settings, dsn, role))
 
         embedder = build_embedder(settings, settings.data_dir)
@@ -141,16 +145,13 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         spaces = spaces_of(embedder, following)
         await _settle_space(database, spaces)
 
-        segmenter = Segmenter()
         await asyncio.to_thread(segmenter.load)
         async with database.unit() as session:
             default = await people.ensure_default_workspace(session)
 
         intake = Intake(settings.card_max_bytes)
-        providers = ChatProviders(settings, sentences=sentences, terms=segmenter.terms)
         await providers.open()
         stack.push_async_callback(providers.close)
-        reader = model_reader(settings, providers)
         reads = extractor(settings, database, reader, segmenter) if reader else None
         pipeline = Pipeline(database, spaces, segmenter, settings, reads)
         retriever = Retriever(database, spaces, segmenter, settings)

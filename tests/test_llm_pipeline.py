@@ -7,6 +7,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -699,13 +700,24 @@ async def test_model_answer_and_gleanings_are_as_set(desk: Desk, model: Model) -
 )
 async def test_size_and_number_of_calls_are_as_set(desk: Desk, model: Model, calls: int, most: int) -> None:
     """F10."""
-    under_way = [0]
+    open_calls: list[int] = []
 
-    def slow(passage: str) -> Any:
-        still = sum(not exchange.ended.is_set() for exchange in model.fake.exchanges)
-        under_way.append(still)
-        return Said(json.dumps(fact("Alice")), "slow,seconds=0.3")
+    def answered(passage: str) -> Any:
+        open_calls.append(sum(not exchange.ended.is_set() for exchange in model.fake.exchanges))
+        return fact("Alice")
 
-    model.reads = slow
-    await desk.learn(passages(*(f"Alice {n}" for n in range(6))))
-    assert (len(model.passages), max(under_way)) == (calls, most)
+    card = await desk.add(passages(*(f"Alice {n}" for n in range(6))))
+    model.reads = lambda _: Said("", "slow,seconds=60")
+    stuck = asyncio.create_task(desk.work())
+    async with asyncio.timeout(30):
+        await model.fake.wait_for_request(most)
+    assert len(model.passages) == most
+    stuck.cancel()
+    with suppress(asyncio.CancelledError):
+        await stuck
+    model.passages.clear()
+    model.reads = answered
+    await desk.work(to_the_end=True)
+    assert await desk.state(card) == ("ready", None)
+    assert len(model.passages) == calls
+    assert max(open_calls) <= most
