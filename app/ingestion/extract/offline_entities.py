@@ -55,6 +55,7 @@ _DATE = re.compile(
     r"|第.{1,6}[章节回集篇讲课]$",
     re.I,
 )
+_DOMAIN = re.compile(r"\w\.(?:com|cn|net|org|io|me|app|dev|info|co)(?:/|$)", re.I)
 _CLOCK = re.compile(r"\d{1,2}:\d{2}\s*(?:am|pm)?\b", re.I)
 _ARTICLE = re.compile(r"The ([A-Z0-9][^,()]{2,60})$")
 _FILE = re.compile(r"\S+\.(?:md|txt|pdf|docx?|html?|png|jpe?g)$", re.I)
@@ -330,7 +331,7 @@ class _Card:
 
     def _same(self, name: str, other: str) -> None:
         owner, twin = self.found.get(name_key(name)), self.found.get(name_key(other))
-        if owner is None or owner is twin or (twin is not None and twin.rank < owner.rank):
+        if owner is None or owner is twin or (twin is not None and twin.rank < owner.rank) or not _may_be_alias(other):
             return
         owner.aliases.setdefault(_SPACES.sub(" ", other))
         if twin is not None:
@@ -518,19 +519,38 @@ def _is_name(name: str, marked: bool = False) -> bool:
 
 
 def _is_alias(alias: str, name: str) -> bool:
-    """ "[[Barack Obama|he]]" teaches no other name of him."""
+    """ "[[Barack Obama|he]]" teaches no other name of him, "[[the flywheel|all beginnings are hard]]" none of it: what a
+    link shows is another name only where it shares something with the first, or says it in another script.
+    """
     if name_key(alias) == name_key(name) or not _is_name(alias) or len(alias) > 40 or _CLAUSE_MARK.search(alias):
         return False
-    if alias in name.split():
+    if alias in name.split() or not _may_be_alias(alias):
         return False
-    if _HAN.search(alias):
-        return len(alias) <= 12 and not any(c in GRAMMAR for c in alias)
-    return alias[0].isupper() or any(c.isupper() for c in alias)
+    if bool(_HAN.search(alias)) == bool(_HAN.search(name)) and not _is_akin(alias, name):
+        return False
+    return bool(_HAN.search(alias)) or any(c.isupper() for c in alias)
+
+
+def _may_be_alias(other: str) -> bool:
+    """No phrase, no web address."""
+    if _DOMAIN.search(other):
+        return False
+    return not _HAN.search(other) or (len(other) <= 12 and not any(c in GRAMMAR for c in other))
+
+
+def _is_akin(one: str, two: str) -> bool:
+    """Whether two names of one script share a word of their own, two Han characters in a row, or initials."""
+    if is_acronym_of(one, two) or is_acronym_of(two, one):
+        return True
+    if _HAN.search(one):
+        return any(one[i : i + 2] in two for i in range(len(one) - 1))
+    words = {word.lower() for word in _words(two)}
+    return any(word.lower() in words and not is_ordinary(word) for word in _words(one))
 
 
 def _is_other_name(name: str, inside: str) -> bool:
     """Whether what stands in brackets behind a name is the same in letters or in another script."""
-    if len(inside) > 60 or any(c.isdigit() for c in inside[:1]):
+    if len(inside) > 60 or any(c.isdigit() for c in inside[:1]) or not _may_be_alias(inside):
         return False
     han_name, han_inside = bool(_HAN.search(name)), bool(_HAN.search(inside))
     if han_name != han_inside:
