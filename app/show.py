@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.tree import Tree
 
 from app.chat.answer import Answer
 from app.doctor.examine import Report
 from app.retrieval.types import Evidence
+
+_LABEL_CHARS: Final = 150
 
 
 def evidence(out: Console, found: Evidence) -> None:
@@ -23,7 +29,42 @@ def evidence(out: Console, found: Evidence) -> None:
     for hit in found.hits:
         legs = " ".join(f"{leg} {rank}" for leg, rank in hit.ranks.items() if rank is not None)
         out.print(f"[bold]{hit.rank}. {escape(hit.card.title)}[/bold]  [dim]{hit.score:.3f}  {legs}[/dim]")
-        out.print(f"   {escape(hit.snippet)}", highlight=False)
+        if hit.paths:
+            out.print(paths(hit.paths), highlight=False)
+        else:
+            out.print(f"   {escape(hit.snippet)}", highlight=False)
+    if found.hits and found.nothing_relevant:
+        out.print("[yellow]Nothing here seems to answer that.[/yellow]")
+
+
+def paths(found: Sequence[Mapping[str, Any]]) -> Tree:
+    """The ways on which a card was found, as a tree: what they have in common stands once. The card itself is left
+    out, and costs are shown where a way branches off.
+    """
+    root = Tree("", guide_style="dim", hide_root=True)
+    grown: dict[tuple[str, ...], Tree] = {(): root}
+    for path in found:
+        steps = list(path["steps"][:-1])
+        if steps and steps[0]["node"]["kind"] == "point":
+            # From the tip of the cone to its base; a person reads it from its base.
+            steps.reverse()
+        at: tuple[str, ...] = ()
+        for step in steps:
+            parent, at = at, (*at, str(step["node"]["id"]))
+            if at not in grown:
+                grown[at] = grown[parent].add(_step(step))
+    return root
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    node, edge = step["node"], step["edge"]
+    label = " ".join(str(node["label"]).split())
+    label = label if len(label) <= _LABEL_CHARS else label[: _LABEL_CHARS - 1].rstrip() + "…"
+    told = f"[cyan]{node['kind']}[/cyan] {escape(label)} [dim]{edge['cost']:+.2f}[/dim]"
+    if edge["kind"] in ("relation", "claim"):
+        said = " ".join(str(edge["text"]).split())[:_LABEL_CHARS]
+        told += f"\n[dim]– {escape(said)} →[/dim]"
+    return told
 
 
 def sources(out: Console, answer: Answer) -> None:
@@ -34,7 +75,9 @@ def sources(out: Console, answer: Answer) -> None:
         place = "" if citation.start is None else f" {citation.start}-{citation.end}"
         title = escape(hit.card.title if hit else str(citation.id))
         out.print(f"  [cyan]\\[{citation.marker}][/cyan] {title}[dim]{place}[/dim]")
-        if hit:
+        if hit and hit.paths:
+            out.print(paths(hit.paths[:1]), highlight=False)
+        elif hit:
             legs = ", ".join(f"{leg} rank {rank}" for leg, rank in hit.ranks.items() if rank is not None)
             out.print(f"      [dim]path: question → {legs} → card (score {hit.score:.3f})[/dim]", highlight=False)
     route, usage = answer.evidence.route, answer.usage

@@ -19,7 +19,7 @@ from app.chat.settings import AnswerSettings
 from app.providers.ports import ChatProvider, ChatRequest, Finished, StopReason, Usage
 from app.providers.registry import ChatProviders
 from app.retrieval.retrieve import Retriever
-from app.retrieval.types import Evidence, Filters, Level, Question
+from app.retrieval.types import Evidence, Filters, Hit, Level, Question, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,9 @@ def _lay_out(ask: Ask, evidence: Evidence, provider: ChatProvider, model: str, b
 
 def citable(evidence: Evidence) -> list[Citable]:
     """The passages of the evidence as numbered sources: the best one of every card, then the second ones, and so on."""
-    deepest = max((len(hit.evidence) for hit in evidence.hits), default=0)
-    passages = [(hit, hit.evidence[nth]) for nth in range(deepest) for hit in evidence.hits if nth < len(hit.evidence)]
+    told = [(hit, _passages(hit)) for hit in evidence.hits]
+    deepest = max((len(spans) for _, spans in told), default=0)
+    passages = [(hit, spans[nth]) for nth in range(deepest) for hit, spans in told if nth < len(spans)]
     return [
         Citable(
             marker=str(number),
@@ -196,6 +197,11 @@ def citable(evidence: Evidence) -> list[Citable]:
         )
         for number, (hit, span) in enumerate(passages, 1)
     ]
+
+
+def _passages(hit: Hit) -> Sequence[Span]:
+    """Chunks, with the claim in each that matched best: a claim is cited by its place, and read in its passage."""
+    return [span for span in hit.evidence if span.kind == "chunk"] or hit.evidence
 
 
 def _ms(start: float, end: float) -> float:

@@ -189,9 +189,9 @@ def without_markers(answer: str) -> str:
 
 def _citation(source: Citable, said: str) -> Citation:
     """The quote is what the answer took over word for word before the marker, where it did: all of it or its last
-    sentence. Else it is the beginning of the source.
+    sentence. Else it is what matched the question best, or the beginning of the source.
     """
-    start, end = _taken(source.text, said)
+    start, end = _taken(source.text, said) or _best(source)
     base = source.start
     return Citation(
         marker=source.marker,
@@ -204,7 +204,15 @@ def _citation(source: Citable, said: str) -> Citation:
     )
 
 
-def _taken(text: str, said: str) -> tuple[int, int]:
+def _best(source: Citable) -> tuple[int, int]:
+    start, end = source.focus or (0, len(source.text))
+    end = min(end, len(source.text))
+    if not 0 <= start < end:
+        start, end = 0, len(source.text)
+    return start, min(end, start + QUOTE_CHARS)
+
+
+def _taken(text: str, said: str) -> tuple[int, int] | None:
     said = said[_end(_LINE_START.match(said)) :].strip()
     last = [said[start:end] for start, end in sentences(said)[-1:]]
     for stretch in dict.fromkeys([said, *last]):
@@ -214,7 +222,7 @@ def _taken(text: str, said: str) -> tuple[int, int]:
         found = re.search(r"\s+".join(map(re.escape, stretch.split())), text)
         if found:
             return found.span()
-    return 0, min(len(text), QUOTE_CHARS)
+    return None
 
 
 def _end(match: re.Match[str] | None) -> int:

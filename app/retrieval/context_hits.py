@@ -128,7 +128,7 @@ def _spans(claims: Sequence[tuple[Any, float]]) -> list[Span]:
                     row["text"][start - row["start"] : end - row["start"]],
                     start,
                     end,
-                    score,
+                    round(score, 6),
                     kind="claim",
                 )
             )

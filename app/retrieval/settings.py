@@ -21,10 +21,10 @@ class RetrievalSettings(BaseModel):
 
     context_preset: Preset = "chain"
     context_anchors: int = Field(50, ge=1, le=1000, description="Anchors per leg")
-    context_nodes: int = Field(600, ge=10, le=20_000, description="Claims that are compared exactly")
+    context_nodes: int = Field(1000, ge=10, le=20_000, description="Claims that are compared exactly")
     context_episodes: int = Field(100, ge=1, le=1000, description="Episodes that are reached")
     context_paths: int = Field(5, ge=1, le=20, description="Paths per hit")
-    context_claims: int = Field(40, ge=1, le=500, description="Claims that are shown as evidence, over all hits")
+    context_claims: int = Field(4, ge=1, le=50, description="Claims that are shown as evidence, on average per hit")
     context_edge: float = Field(0.25, ge=0)
     context_point_words: float = Field(0.5, ge=0)
     context_facet: float = Field(0.10, ge=0)
@@ -45,6 +45,9 @@ class RetrievalSettings(BaseModel):
     explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
     explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")
     explore_facts: int = Field(200, ge=1, le=5000, description="Facts of a kind that are read of a card")
+    explore_overlooked: int = Field(
+        12, ge=0, le=200, description="Claims of a card that are searched for titles the graph overlooked"
+    )
     explore_fanout: int = Field(30, ge=1, le=1000, description="scorer hops: relations that lead on from an entity")
     explore_hop_entities: int = Field(100, ge=1, le=5000, description="scorer hops: entities whose cards count")
     explore_pinned: int = Field(2, ge=0, le=100, description="First places that the beam gives")

@@ -128,7 +128,7 @@ class ContextLevel:
             chosen = priced.chosen(
                 question.limit,
                 self._settings.context_paths,
-                max(self._settings.context_claims, 2 * question.limit),
+                self._settings.context_claims * question.limit,
                 self._settings.context_diversity,
             )
             clock.lap("costs")
