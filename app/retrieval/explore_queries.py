@@ -37,18 +37,42 @@ def body(statement: str) -> str:
 
 @cache
 def names_statement() -> str:
-    return _counted(load(PACKAGE, "explore_names"), "root.id", "$3")
+    return _whole("explore_names", most="$3")
+
+
+@cache
+def titles_statement() -> str:
+    return _whole("explore_titles", most="$3")
+
+
+@cache
+def facts_statement() -> str:
+    return _whole("explore_facts", most="$4")
 
 
 @cache
 def bridges_statement(space_id: int) -> str:
-    return _counted(load(PACKAGE, "explore_bridges"), "ranked.id", "$6").replace("{space}", str(int(space_id)))
+    return _whole("explore_bridges", most="$6", space=space_id)
 
 
 @cache
 def cards_statement(space_id: int, filtered: bool) -> str:
-    statement = filled(load(PACKAGE, "explore_cards"), many=load(PACKAGE, "only_cards") if filtered else "")
-    return statement.replace("{space}", str(int(space_id)))
+    return _whole("explore_cards", many=load(PACKAGE, "only_cards") if filtered else "", space=space_id)
+
+
+@cache
+def neighbours_statement(space_id: int) -> str:
+    return _whole("explore_neighbours", space=space_id)
+
+
+@cache
+def told_statement() -> str:
+    root = body(load(PACKAGE, "explore_root"))
+    return filled(
+        load(PACKAGE, "explore_told"),
+        source=root.replace("AS root", "AS source"),
+        target=root.replace("AS root", "AS target"),
+    )
 
 
 @cache
@@ -75,9 +99,16 @@ def means_statement(space_id: int) -> str:
     return "\nUNION ALL\n".join(parts)
 
 
-def _counted(statement: str, entity: str, most: str) -> str:
-    counts = body(load(PACKAGE, "explore_counts")).replace("{entity}", entity).replace("{most}", most)
-    return filled(statement, counted=counts)
+def _whole(name: str, most: str = "", many: str = "", space: int = 0) -> str:
+    """A statement with the parts that several share."""
+    statement = filled(
+        load(PACKAGE, name),
+        many=many,
+        counted=body(load(PACKAGE, "explore_counts")).replace("{most}", most),
+        root=body(load(PACKAGE, "explore_root")),
+        members=body(load(PACKAGE, "explore_members")),
+    )
+    return statement.replace("{space}", str(int(space)))
 
 
 async def settle(session: AsyncSession, ef_search: int) -> None:
@@ -86,7 +117,7 @@ async def settle(session: AsyncSession, ef_search: int) -> None:
 
 
 def entity_of(row: Any) -> Entity:
-    return Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"])
+    return Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"], row["node"])
 
 
 async def list_named(
@@ -156,6 +187,34 @@ async def list_bridges(
     return rows
 
 
+async def list_claims(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    space: SpaceRow,
+    vector: Vector,
+    cards: Sequence[uuid.UUID],
+    compared: int,
+    kept: int,
+) -> list[Any]:
+    """What these cards claim, nearest first."""
+    statement = load(PACKAGE, "explore_claims").replace("{space}", str(int(space.id)))
+    rows: list[Any] = await (await raw(session)).fetch(
+        statement, workspace_id, HalfVector(vector), list(cards), compared, kept
+    )
+    return rows
+
+
+async def list_titles(
+    session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str], most: int
+) -> dict[str, list[Entity]]:
+    """Of each key the entities that answer to it and are the title of a card."""
+    rows = await (await raw(session)).fetch(titles_statement(), workspace_id, sorted(set(keys)), most)
+    found: dict[str, list[Entity]] = {}
+    for row in rows:
+        found.setdefault(row["key"], []).append(entity_of(row))
+    return found
+
+
 async def list_facts(
     session: AsyncSession,
     workspace_id: uuid.UUID,
@@ -164,8 +223,9 @@ async def list_facts(
     most: int,
 ) -> list[Any]:
     """Whom these relations and claims are about."""
-    statement = _counted(load(PACKAGE, "explore_facts"), "root.id", "$4")
-    rows: list[Any] = await (await raw(session)).fetch(statement, workspace_id, list(relations), list(points), most)
+    rows: list[Any] = await (await raw(session)).fetch(
+        facts_statement(), workspace_id, list(relations), list(points), most
+    )
     return rows
 
 
@@ -179,9 +239,13 @@ async def list_neighbours(
     kept: int,
 ) -> list[Any]:
     """Where the relations of these entities lead."""
-    statement = load(PACKAGE, "explore_neighbours").replace("{space}", str(int(space.id)))
     rows: list[Any] = await (await raw(session)).fetch(
-        statement, workspace_id, None if vector is None else HalfVector(vector), list(entities), compared, kept
+        neighbours_statement(space.id),
+        workspace_id,
+        None if vector is None else HalfVector(vector),
+        list(entities),
+        compared,
+        kept,
     )
     return rows
 
@@ -190,9 +254,7 @@ async def list_told(
     session: AsyncSession, workspace_id: uuid.UUID, relations: Iterable[uuid.UUID], points: Iterable[uuid.UUID]
 ) -> list[Any]:
     """What relations and claims say, for paths."""
-    rows: list[Any] = await (await raw(session)).fetch(
-        load(PACKAGE, "explore_told"), workspace_id, list(relations), list(points)
-    )
+    rows: list[Any] = await (await raw(session)).fetch(told_statement(), workspace_id, list(relations), list(points))
     return rows
 
 

@@ -65,7 +65,7 @@ class Reached:
             self.titles[row["card_id"]] = row["title"]
             entity = by_id.get(row["entity_id"])
             if entity is not None:
-                own = row["title_name"] is not None and row["title_name"] == row["title"]
+                own = row["own"]
                 inside = not own and (row["title_name"] is not None or _stands_in(entity.name, row["title"]))
                 links.append(Link(entity, row["card_id"], row["chunk_id"], own, inside))
         return links

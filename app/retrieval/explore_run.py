@@ -24,6 +24,8 @@ from app.retrieval.explore_reached import Reached
 from app.retrieval.queries import SpaceRow
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Question
+from app.text.gazetteer import likely_keys
+from app.text.normalise import name_key
 from app.text.segment import Segmenter
 
 # The facts from whose entities the walk starts.
@@ -189,6 +191,7 @@ class Exploration:
             settings.explore_counted,
         )
         named = {entity.id for entity in self._asked.names.entities}
+        overlooked = await self._overlooked(best, facts)
         about: dict[uuid.UUID, list[tuple[Entity, Fact]]] = {}
         for row in rows:
             self.reached.titles[row["card_id"]] = row["title"]
@@ -201,11 +204,45 @@ class Exploration:
                 elif row["point_distance"] is not None:
                     fact = Fact(facts.claims.lift(1.0 - row["point_distance"]), point_id=row["point_id"])
                 about.setdefault(row["card_id"], []).append((explore_queries.entity_of(row), fact))
+        for card, found in overlooked.items():
+            known = named | {entity.id for entity, _ in about.get(card, ())}
+            about.setdefault(card, []).extend(
+                (entity, fact)
+                for entity, fact in found
+                if entity.id not in known and name_key(entity.name) != name_key(self.reached.titles.get(card, ""))
+            )
         return explore.strongest(
             bridge
             for card in best
             for bridge in explore.bridges(card, seeded[card] / top, about.get(card, ()), settings)
         )
+
+    async def _overlooked(self, cards: Sequence[uuid.UUID], facts: Facts) -> dict[uuid.UUID, list[tuple[Entity, Fact]]]:
+        """Titles that stand in what these cards claim: those that came in later than the card, and names that nothing
+        but the title's own card could have told from other words.
+        """
+        if self._asked.vector is None or not self._settings.explore_overlooked:
+            return {}
+        rows = await explore_queries.list_claims(
+            self._session,
+            self._workspace_id,
+            self._space,
+            self._asked.vector,
+            cards,
+            self._settings.explore_facts,
+            self._settings.explore_overlooked,
+        )
+        keys = {row["point_id"]: likely_keys(row["text"], self._segmenter) for row in rows}
+        titles = await explore_queries.list_titles(
+            self._session, self._workspace_id, set().union(*keys.values()), self._settings.explore_counted
+        )
+        found: dict[uuid.UUID, dict[uuid.UUID, tuple[Entity, Fact]]] = {}
+        for row in sorted(rows, key=lambda row: (row["distance"], row["point_id"])):
+            fact = Fact(facts.claims.lift(1.0 - row["distance"]), point_id=row["point_id"])
+            for key in sorted(keys[row["point_id"]] & titles.keys()):
+                for entity in titles[key]:
+                    found.setdefault(row["card_id"], {}).setdefault(entity.id, (entity, fact))
+        return {card: list(some.values()) for card, some in found.items()}
 
     async def hops(self, crossed: Sequence[Bridge], far: Iterable[Link]) -> list[Hop]:
         """Every way over a bridge to another card."""
@@ -255,14 +292,14 @@ class Exploration:
         edges = [
             Edge(
                 row["source_id"],
-                row["target_id"],
+                row["entity_id"],
                 row["relation_id"],
                 0.0 if row["distance"] is None else scale.lift(1.0 - row["distance"]),
                 row["degree"],
             )
             for row in rows
         ]
-        return edges, {row["target_id"]: row["name"] for row in rows}
+        return edges, {row["entity_id"]: row["name"] for row in rows}
 
 
 def hops_of(first: explore_hops.Spread, second: explore_hops.Spread) -> dict[uuid.UUID, list[Edge]]:

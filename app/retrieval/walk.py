@@ -7,6 +7,7 @@ around a question's candidates is read. Knows nothing of questions: where a walk
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 import uuid
 from collections import OrderedDict
@@ -55,7 +56,7 @@ class Graph:
 
     def walk(
         self,
-        entities: Mapping[uuid.UUID, float],
+        entities: Mapping[str, float],
         cards: Mapping[uuid.UUID, float],
         onward: float = 0.7,
         steps: int = 20,
@@ -64,8 +65,8 @@ class Graph:
         What the graph does not know is left out; all zero where that is everything.
         """
         start = np.zeros(len(self.entities) + len(self.cards))
-        _put(start, self.entities, entities, 0)
-        _put(start, self.cards, cards, len(self.entities))
+        _put(start, self.entities, {_node(name): value for name, value in entities.items()}, 0)
+        _put(start, self.cards, {card.bytes: value for card, value in cards.items()}, len(self.entities))
         total = start.sum()
         if not total or not len(self.weights):
             return start[len(self.entities) :]
@@ -175,10 +176,14 @@ class Graphs:
         return await asyncio.to_thread(build, *records)
 
 
-def _put(start: F8, ids: Ids, values: Mapping[uuid.UUID, float], offset: int) -> None:
-    at = _places(ids, np.array([key.bytes for key in values], "S16"))
+def _put(start: F8, ids: Ids, values: Mapping[bytes, float], offset: int) -> None:
+    at = _places(ids, np.array(list(values), "S16"))
     known = at >= 0
     start[at[known] + offset] += np.fromiter(values.values(), np.float64, len(values))[known]
+
+
+def _node(name: str) -> bytes:
+    return hashlib.md5(name.encode(), usedforsecurity=False).digest()
 
 
 def _places(ascending: Ids, wanted: Ids) -> npt.NDArray[np.intp]:

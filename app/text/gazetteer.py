@@ -21,6 +21,9 @@ MOST_KEYS: Final = 4_000
 _OWNER = re.compile(r"['’]s?\Z")
 _WORD = re.compile(f"[^\\W_{HAN}]+(?:[.'’&+#-]+[^\\W_{HAN}]+|\\+\\+|#)*")
 # Words of one name stand apart by one of these, and by nothing else.
+_QUOTED = re.compile(r"[“\"「『《]\s*([^“”\"「」『』《》\n]{2,80}?)\s*[”\"」』》]")
+# Words with capitals, and up to two small ones between them: "Conchobar mac Nessa", "Infanta María de la Paz".
+_CAPITALS = re.compile(r"[^\W\d_a-z]\w*(?:[.'’&-]*\s*(?:[a-z]+[ -]){0,2}[^\W\d_a-z]\w*|[.'’&-]+\w+)*")
 _GAP = re.compile(r"[ \t]?[-–/·&'’.]?[ \t]?$")
 
 
@@ -59,6 +62,30 @@ def candidate_runs(text: str, segmenter: Segmenter) -> list[Run]:
         if len(runs) >= MOST_KEYS:
             break
     return sorted(runs, key=lambda run: (run.start, -run.end))
+
+
+def likely_keys(text: str, segmenter: Segmenter) -> set[str]:
+    """Fewer than `candidate_keys`, and at a tenth of the time: of what stands in quotes, of what is written with
+    capitals and the parts of that, and of Han as there.
+    """
+    keys: set[str] = set()
+    for run in segmenter.tagged(text):
+        _add_han(keys, [word for word, *_ in run])
+    spans = [match.span(1) for match in _QUOTED.finditer(text)]
+    for match in _CAPITALS.finditer(text):
+        words = [word.span() for word in _WORD.finditer(text, *match.span())]
+        large = [place for place, (start, _) in enumerate(words) if not text[start].islower()]
+        for first in large:
+            for last in large:
+                start, end = words[first][0], words[last][1]
+                if first < last < first + LONGEST_QUESTION_WORDS or (
+                    first == last and _may_stand_alone(text[start:end])
+                ):
+                    spans.append((start, end))
+                    if owner := _OWNER.search(text, *words[last]):
+                        spans.append((start, owner.start()))
+    keys.update(name_key(text[start:end]) for start, end in spans)
+    return keys
 
 
 def candidate_keys(text: str, segmenter: Segmenter) -> set[str]:

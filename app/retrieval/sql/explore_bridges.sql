@@ -1,10 +1,10 @@
 -- in:    $1 workspace, $2 question vector, $3 cards, $4 facts per card and kind, $5 entities per card, $6 cards to
---        count; {space}; {counted}: how they are counted
--- out:   rows (card_id, title, entity_id, name, cards, titled, inside, relation_id, relation_distance, point_id,
+--        count; {space}; {root}, {counted}: see there
+-- out:   rows (card_id, title, entity_id, name, node, cards, titled, inside, relation_id, relation_distance, point_id,
 --        point_distance): of each card the entities whose facts are nearest to the question, each with the nearest
 --        relation and claim; what its own title names is none of them
 -- index: ix_relations_card_id, pk_relation_vectors, ix_points_card_id, pk_point_vectors, pk_point_entities,
---        ix_mentions_card_id, pk_entities, and those of `explore_counts`
+--        ix_mentions_card_id, pk_cards, and those of the parts
 WITH facts AS MATERIALIZED (
     SELECT card.id AS card_id, said.id AS relation_id, NULL::uuid AS point_id, said.ends, said.distance
     FROM unnest($3::uuid[]) AS card (id)
@@ -24,10 +24,10 @@ WITH facts AS MATERIALIZED (
         ) AS vector
     ) AS said
     UNION ALL
-    SELECT card.id, NULL, said.id, ARRAY[said.entity_id], said.distance
+    SELECT card.id, NULL, said.id, said.about, said.distance
     FROM unnest($3::uuid[]) AS card (id)
     CROSS JOIN LATERAL (
-        SELECT p.id, about.entity_id, vector.distance
+        SELECT p.id, about.ids AS about, vector.distance
         FROM (
             SELECT o.id FROM points o WHERE o.workspace_id = $1 AND o.card_id = card.id LIMIT $4
         ) AS p
@@ -38,7 +38,10 @@ WITH facts AS MATERIALIZED (
             OFFSET 0
         ) AS vector
         CROSS JOIN LATERAL (
-            SELECT pe.entity_id FROM point_entities pe WHERE pe.workspace_id = $1 AND pe.point_id = p.id OFFSET 0
+            SELECT array_agg(pe.entity_id) AS ids
+            FROM point_entities pe
+            WHERE pe.workspace_id = $1 AND pe.point_id = p.id
+            OFFSET 0
         ) AS about
     ) AS said
 ),
@@ -58,24 +61,37 @@ about AS MATERIALIZED (
         LIMIT $4
     ) AS named
 ),
-rooted AS (
-    SELECT a.card_id, root.id, a.relation_id, a.point_id, a.distance, a.own
-    FROM about a
+roots AS MATERIALIZED (
+    SELECT one.id AS member, root.id, root.name, root.key, root.node
+    FROM (SELECT DISTINCT id FROM about) AS one
+    {root: one.id}
+),
+titles AS MATERIALIZED (
+    SELECT card.id, found.title, found.title_key
+    FROM unnest($3::uuid[]) AS card (id)
     CROSS JOIN LATERAL (
-        SELECT coalesce(e.merged_into, e.id) AS id FROM entities e WHERE e.workspace_id = $1 AND e.id = a.id OFFSET 0
-    ) AS root
+        SELECT c.title, c.title_key FROM cards c WHERE c.workspace_id = $1 AND c.id = card.id OFFSET 0
+    ) AS found
 ),
 best AS (
     SELECT
-        card_id,
-        id,
-        (array_agg(relation_id ORDER BY distance, relation_id) FILTER (WHERE relation_id IS NOT NULL))[1] AS relation_id,
-        min(distance) FILTER (WHERE relation_id IS NOT NULL) AS relation_distance,
-        (array_agg(point_id ORDER BY distance, point_id) FILTER (WHERE point_id IS NOT NULL))[1] AS point_id,
-        min(distance) FILTER (WHERE point_id IS NOT NULL) AS point_distance
-    FROM rooted
-    GROUP BY card_id, id
-    HAVING NOT bool_or(own)
+        a.card_id,
+        t.title,
+        r.id,
+        r.name,
+        r.key,
+        r.node,
+        (array_agg(a.relation_id ORDER BY a.distance, a.relation_id) FILTER (WHERE a.relation_id IS NOT NULL))[1]
+            AS relation_id,
+        min(a.distance) FILTER (WHERE a.relation_id IS NOT NULL) AS relation_distance,
+        (array_agg(a.point_id ORDER BY a.distance, a.point_id) FILTER (WHERE a.point_id IS NOT NULL))[1] AS point_id,
+        min(a.distance) FILTER (WHERE a.point_id IS NOT NULL) AS point_distance
+    FROM about a
+    JOIN roots r ON r.member = a.id
+    JOIN titles t ON t.id = a.card_id
+    WHERE r.key <> t.title_key
+    GROUP BY a.card_id, t.title, r.id, r.name, r.key, r.node
+    HAVING NOT bool_or(a.own)
 ),
 ranked AS MATERIALIZED (
     SELECT
@@ -86,20 +102,18 @@ ranked AS MATERIALIZED (
     FROM best
 )
 SELECT
-    ranked.card_id,
-    (SELECT c.title FROM cards c WHERE c.workspace_id = $1 AND c.id = ranked.card_id) AS title,
-    ranked.id AS entity_id,
+    root.card_id,
+    root.title,
+    root.id AS entity_id,
     root.name,
+    root.node,
     counted.cards,
     counted.titled,
     counted.inside,
-    ranked.relation_id,
-    ranked.relation_distance,
-    ranked.point_id,
-    ranked.point_distance
-FROM ranked
-CROSS JOIN LATERAL (
-    SELECT e.id, e.name FROM entities e WHERE e.workspace_id = $1 AND e.id = ranked.id OFFSET 0
-) AS root
-{counted}
-WHERE ranked.place <= $5
+    root.relation_id,
+    root.relation_distance,
+    root.point_id,
+    root.point_distance
+FROM ranked AS root
+{counted: root.id}
+WHERE root.place <= $5

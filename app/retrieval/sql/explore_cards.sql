@@ -1,33 +1,43 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 cards per entity, $5 cards that are known
---        already, $6 more cards, $7 and $8 nothing, $9-$13 filters; {space}; {many}: a condition or nothing
--- out:   rows (entity_id, card_id, title, own, in_title, chunk_id, doc, distance, start, end): the cards that name an
---        entity, those whose title does first, and each known card that does; the same of the further cards, without
+--        already, $6 more cards, $7 and $8 nothing, $9-$13 filters; {space}; {members}: see there; {many}: a condition
+--        or nothing
+-- out:   rows (entity_id, card_id, title, own, title_name, chunk_id, doc, distance, start, end): the cards whose title
+--        names an entity, cards that do elsewhere, and each known card that does; the same of the further cards, without
 --        an entity. Chunks are those that name it, each with the exact distance of its best window
--- index: ix_entities_merged_into, ix_mentions_in_title, ix_mentions_entity_id, ix_mentions_card_id, pk_cards,
---        pk_chunks, pk_windows
+-- index: ix_mentions_in_title, ix_mentions_entity_id, ix_mentions_card_id, pk_cards, ix_cards_title_key, pk_chunks,
+--        uq_chunks_workspace_id_card_id_ordinal, pk_windows, and those of the members
 WITH types AS (
     SELECT $7::int, $8::int, $9::text[], $10::uuid[], $11::timestamptz, $12::timestamptz, $13::jsonb
 ),
 members AS MATERIALIZED (
-    SELECT wanted.id AS root, wanted.id FROM unnest($3::uuid[]) AS wanted (id)
-    UNION ALL
-    SELECT wanted.id, merged.id
+    SELECT wanted.id AS root, member.id
     FROM unnest($3::uuid[]) AS wanted (id)
     CROSS JOIN LATERAL (
-        SELECT e.id FROM entities e WHERE e.workspace_id = $1 AND e.merged_into = wanted.id OFFSET 0
-    ) AS merged
+        {members: wanted.id}
+    ) AS member
 ),
 named AS MATERIALIZED (
-    SELECT member.root, found.card_id, found.chunk_id, found.title_name
+    SELECT member.root, found.card_id, found.chunk_id, found.name AS title_name, false AS own
     FROM members member
     CROSS JOIN LATERAL (
-        SELECT m.card_id, m.chunk_id, m.name AS title_name
+        SELECT m.card_id, m.chunk_id, m.name
         FROM mentions m
         WHERE m.workspace_id = $1 AND m.entity_id = member.id AND m.in_title
         LIMIT $4
     ) AS found
     UNION ALL
-    SELECT member.root, found.card_id, found.chunk_id, NULL
+    SELECT wanted.id, found.card_id, found.chunk_id, NULL, true
+    FROM unnest($3::uuid[]) AS wanted (id)
+    JOIN entities e ON e.workspace_id = $1 AND e.id = wanted.id
+    CROSS JOIN LATERAL (
+        SELECT c.id AS card_id, ch.id AS chunk_id
+        FROM cards c
+        JOIN chunks ch ON ch.workspace_id = $1 AND ch.card_id = c.id AND ch.ordinal = 0
+        WHERE c.workspace_id = $1 AND c.title_key = e.key AND c.trashed_at IS NULL
+        LIMIT $4
+    ) AS found
+    UNION ALL
+    SELECT member.root, found.card_id, found.chunk_id, NULL, false
     FROM members member
     CROSS JOIN LATERAL (
         SELECT m.card_id, m.chunk_id
@@ -37,7 +47,7 @@ named AS MATERIALIZED (
         LIMIT $4
     ) AS found
     UNION ALL
-    SELECT member.root, known.id, found.chunk_id, NULL
+    SELECT member.root, known.id, found.chunk_id, NULL, false
     FROM unnest($5::uuid[]) AS known (id)
     CROSS JOIN members member
     CROSS JOIN LATERAL (
@@ -48,9 +58,11 @@ named AS MATERIALIZED (
     ) AS found
 ),
 links AS MATERIALIZED (
-    SELECT root, card_id, chunk_id, max(title_name) AS title_name FROM named GROUP BY root, card_id, chunk_id
+    SELECT root, card_id, chunk_id, max(title_name) AS title_name, bool_or(own) AS own
+    FROM named
+    GROUP BY root, card_id, chunk_id
     UNION ALL
-    SELECT NULL, more.card_id, first.id, NULL
+    SELECT NULL, more.card_id, first.id, NULL, false
     FROM unnest($6::uuid[]) AS more (card_id)
     CROSS JOIN LATERAL (
         SELECT ch.id
@@ -86,6 +98,7 @@ SELECT
     links.root AS entity_id,
     links.card_id,
     scored.title,
+    links.own OR coalesce(links.title_name = scored.title, false) AS own,
     links.title_name,
     links.chunk_id,
     scored.doc,

@@ -1,34 +1,32 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 relations per entity that are compared, $5 that
---        are kept; {space}
--- out:   rows (source_id, degree, relation_id, target_id, name, distance): where the relations of
---        an entity lead, either way, those first whose text is nearest to the question; `degree` counts no further
---        than $4
--- index: ix_entities_merged_into, ix_relations_source_id, ix_relations_target_id, pk_relation_vectors, pk_entities
+--        are kept; {space}; {members}, {root}: see there
+-- out:   rows (source_id, degree, relation_id, entity_id, name, node, distance): where the relations of an entity lead,
+--        either way, those first whose text is nearest to the question; `degree` counts no further than $4
+-- index: ix_relations_source_id, ix_relations_target_id, pk_relation_vectors, and those of the parts
 SELECT
     wanted.id AS source_id,
     edge.degree,
     edge.relation_id,
-    root.id AS target_id,
+    root.id AS entity_id,
     root.name,
+    root.node,
     edge.distance
 FROM unnest($3::uuid[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT array_agg(member.id) AS ids
+    FROM (
+        {members: wanted.id}
+    ) AS member
+) AS members
 CROSS JOIN LATERAL (
     SELECT said.relation_id, said.other, vector.distance, count(*) OVER () AS degree
     FROM (
         SELECT r.id AS relation_id, r.target_id AS other
-        FROM (
-            SELECT wanted.id AS id
-            UNION ALL
-            SELECT e.id FROM entities e WHERE e.workspace_id = $1 AND e.merged_into = wanted.id
-        ) AS member
+        FROM unnest(members.ids) AS member (id)
         JOIN relations r ON r.workspace_id = $1 AND r.source_id = member.id
         UNION ALL
         SELECT r.id, r.source_id
-        FROM (
-            SELECT wanted.id AS id
-            UNION ALL
-            SELECT e.id FROM entities e WHERE e.workspace_id = $1 AND e.merged_into = wanted.id
-        ) AS member
+        FROM unnest(members.ids) AS member (id)
         JOIN relations r ON r.workspace_id = $1 AND r.target_id = member.id
         LIMIT $4
     ) AS said
@@ -41,11 +39,5 @@ CROSS JOIN LATERAL (
     ORDER BY vector.distance, said.relation_id
     LIMIT $5
 ) AS edge
-CROSS JOIN LATERAL (
-    SELECT o.id, o.name
-    FROM entities e
-    JOIN entities o ON o.workspace_id = $1 AND o.id = coalesce(e.merged_into, e.id)
-    WHERE e.workspace_id = $1 AND e.id = edge.other
-    OFFSET 0
-) AS root
+{root: edge.other}
 WHERE root.id <> wanted.id

@@ -1,0 +1,17 @@
+-- in:    $1 workspace; {row}: any entity
+-- out:   `root`: the eldest of what it stands for and of the twins of that (see `explore_members`), one for all of them;
+--        `node` is the name by which the walk knows it
+-- index: pk_entities, uq_entities_key
+CROSS JOIN LATERAL (
+    SELECT twin.id, twin.name, twin.key, twin.key || ' ' || twin.sense AS node
+    FROM entities it
+    JOIN entities survivor ON survivor.workspace_id = $1 AND survivor.id = coalesce(it.merged_into, it.id)
+    JOIN entities twin
+        ON twin.workspace_id = $1
+        AND twin.key = survivor.key
+        AND twin.sense = survivor.sense
+        AND twin.merged_into IS NULL
+    WHERE it.workspace_id = $1 AND it.id = {row}
+    ORDER BY twin.id
+    LIMIT 1
+) AS root
