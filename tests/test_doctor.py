@@ -68,7 +68,6 @@ HARM = {
     ),
     "mention_of_other_text": "UPDATE mentions SET name = 'Eve' WHERE start IS NOT NULL",
     "graph_row_of_another_card": "UPDATE relations SET card_id = gen_random_uuid()",
-    "relation_with_itself": "UPDATE relations SET target_id = source_id",
     "episode_without_card": "DELETE FROM episode_cards",
     "episode_of_trashed_card": "UPDATE cards SET trashed_at = now()",
     "ready_card_without_episode": "DELETE FROM episode_cards",

@@ -79,8 +79,6 @@ INVARIANTS: Final[Mapping[str, str]] = {
         WHERE (m.start IS NULL) <> (m."end" IS NULL)
            OR substr(c.content, m.start + 1, m."end" - m.start) <> m.name""",
     "graph_row_of_another_card": _summed([_of_another_card(table) for table in ("mentions", "relations", "points")]),
-    "relation_with_itself": """
-        SELECT count(*) FROM relations WHERE source_id = target_id""",
     # ------------------------------------------------------------------------------------ the cone
     "episode_without_card": """
         SELECT count(*) FROM episodes e WHERE NOT EXISTS (
