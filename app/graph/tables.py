@@ -96,6 +96,7 @@ class Mention(Base):
         ),
         Index("ix_mentions_entity_id", "workspace_id", "entity_id", "card_id"),
         Index("ix_mentions_card_id", "workspace_id", "card_id", "entity_id"),
+        Index("ix_mentions_in_title", "workspace_id", "entity_id", "card_id", postgresql_where=text("in_title")),
     )
 
     workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
