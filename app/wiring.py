@@ -34,6 +34,7 @@ from app.providers.embedding import build as build_embedder
 from app.providers.embedding import build_next
 from app.providers.ports import ChatProvider, Embedder
 from app.providers.registry import ChatProviders
+from app.retrieval.calibrating import Calibrating
 from app.retrieval.retrieve import Retriever
 from app.schema import index_names
 from app.settings import Settings
@@ -66,6 +67,7 @@ class Services:
     """Writes cards and leaves the work on them to its caller."""
     pipeline: Pipeline
     reembedding: Reembedding
+    calibrating: Calibrating
     resolver: Resolver
     importer: Importer
     evaluation: Evaluation
@@ -155,6 +157,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         reads = extractor(settings, database, reader, segmenter) if reader else None
         pipeline = Pipeline(database, spaces, segmenter, settings, reads)
         retriever = Retriever(database, spaces, segmenter, settings)
+        calibrating = Calibrating(database, spaces, segmenter, settings)
         answering = Answering(retriever, providers, settings)
         await answering.open()
         conversations = Conversations(database, answering, providers, settings)
@@ -170,7 +173,8 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             intake=intake,
             unqueued=unqueued,
             pipeline=pipeline,
-            reembedding=Reembedding(database, spaces, settings),
+            reembedding=Reembedding(database, spaces, settings, calibrating.calibrate_all),
+            calibrating=calibrating,
             resolver=Resolver(database, embedder, LlmJudge(reader, settings.extract_model) if reader else None),
             importer=Importer(database, intake.submit_many, settings),
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder),

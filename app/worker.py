@@ -32,6 +32,7 @@ from app.jobs.job import Handler, JobContext
 from app.jobs.run import run_until_idle, run_worker
 from app.jobs.schedule import Periodic
 from app.people import queries as people
+from app.retrieval.calibrating import CALIBRATE
 from app.settings import Settings
 from app.transfer import queries as transfer
 from app.transfer.importing import FileReport
@@ -59,6 +60,7 @@ def handlers(services: Services) -> dict[str, Handler]:
         INGEST: partial(ingest, services),
         IMPORT: partial(import_files, services),
         REEMBED: services.reembedding.fill,
+        CALIBRATE: services.calibrating.calibrate,
         LINK: partial(link, services),
     }
 
@@ -98,6 +100,7 @@ def periodics(services: Services) -> list[Periodic]:
     return [
         Periodic("index.fold", 3.0, partial(fold_postings, services)),
         Periodic("index.vectors", 30.0, partial(build_vector_index, services)),
+        Periodic("spaces.calibrate", 60.0, partial(enqueue_calibrations, services)),
         Periodic("spaces.advance", 10.0, partial(advance_space, services)),
         Periodic("spaces.drop", 300.0, partial(drop_spaces, services)),
         Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
@@ -124,6 +127,11 @@ async def build_vector_index(services: Services) -> None:
     """What a space has too much of for exact scans gets its HNSW index, without locking anyone out."""
     for embedder in services.spaces.embedders:
         await vector_index.build_if_needed(services.database, embedder.space, services.settings.vector_index_windows)
+
+
+async def enqueue_calibrations(services: Services) -> None:
+    """Workspaces whose distances were never measured, or when they were much smaller."""
+    await services.calibrating.enqueue_due()
 
 
 async def advance_space(services: Services) -> None:
