@@ -99,8 +99,8 @@ tellings AS MATERIALIZED (
         JOIN cards c ON c.workspace_id = $1 AND c.id = ec.card_id AND c.trashed_at IS NULL
         JOIN episodes e ON e.workspace_id = $1 AND e.id = ec.episode_id
         WHERE ec.workspace_id = $1 AND ec.episode_id = s.episode_id
-          {few: c.id}
-          {many: c.id}
+          {few: ec.card_id}
+          {many: ec.card_id}
         ORDER BY c.id
         LIMIT $8
     ) AS t
