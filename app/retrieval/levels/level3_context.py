@@ -23,12 +23,13 @@ from app.index.postings import LexicalHits
 from app.index.spaces import Spaces
 from app.index.terms import question_hashes
 from app.retrieval import context_queries, queries
-from app.retrieval.bundle_scales import Scales
+from app.retrieval.calibrating import Calibrations
 from app.retrieval.collections import Sizes
 from app.retrieval.context_costs import price
 from app.retrieval.context_hits import told_hits
 from app.retrieval.context_queries import ConeRequest, Passing
 from app.retrieval.levels.level1_search import Clock
+from app.retrieval.pseudo_questions import Script
 from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Question, Route
@@ -66,6 +67,7 @@ class ContextLevel:
         self._segmenter = segmenter
         self._settings = settings
         self._sizes = Sizes(settings)
+        self._calibrations = Calibrations()
 
     async def search(self, workspace_id: uuid.UUID, question: Question, route: Route) -> Evidence | None:
         """Cards that answer the question, best first; None where the workspace has no cone. Raises only what the
@@ -95,12 +97,16 @@ class ContextLevel:
                     if scope.space is None or passing is not None
                     else await self._sizes.large(session, workspace_id, scope.space)
                 )
+                calibration = (
+                    None if scope.space is None else await self._calibrations.of(session, workspace_id, scope.space)
+                )
             clock.lap("lexical")
             space = scope.space
             found = await asking.vectors(None if space is None else space.key, degraded)
             clock.lap("embedding")
-        if space is None:
+        if space is None or calibration is None:
             return None
+        script: Script = "han" if asked.in_han else "latin"
         async with self._database.read() as session:
             reached = await context_queries.get_reached(
                 session,
@@ -122,9 +128,9 @@ class ContextLevel:
                 ),
             )
             clock.lap("cone")
-            priced = price(
-                reached, words, asked.times, asked.in_han, asked.moment.timestamp(), Scales(), self._settings, preset
-            )
+            scales = calibration.scales(script)
+            moment = asked.moment.timestamp()
+            priced = price(reached, words, asked.times, asked.in_han, moment, scales, self._settings, preset)
             chosen = priced.chosen(
                 question.limit,
                 self._settings.context_paths,
