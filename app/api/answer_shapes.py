@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -118,7 +119,6 @@ def turn_shape(started: Started, answer: Answer) -> TurnShape:
 
 
 def _answer_fields(answer: Answer) -> dict[str, Any]:
-    ledger = answer.ledger
     return {
         "answer": answer.text,
         "status": "complete" if answer.is_complete else "interrupted",
@@ -129,11 +129,7 @@ def _answer_fields(answer: Answer) -> dict[str, Any]:
         "hits": [hit_shape(hit) for hit in answer.evidence.hits],
         "degraded": list(answer.evidence.degraded),
         "nothing_relevant": answer.evidence.nothing_relevant,
-        "ledger": {
-            "total_tokens": ledger.total_tokens,
-            "window_tokens": ledger.window_tokens,
-            "buckets": ledger.buckets,
-        },
+        "ledger": asdict(answer.ledger),
         "usage": usage_shape(answer.usage),
         "provider": answer.provider,
         "model": answer.model,

@@ -24,6 +24,11 @@ Spans = Callable[[str], Sequence[tuple[int, int]]]
 class TokenCounter(Protocol):
     """Counts tokens of any `str`, lone surrogates included. Safe to share between threads."""
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it has the model's own vocabulary."""
+        ...
+
     def count(self, text: str) -> int: ...
 
     def truncate(self, text: str, max_tokens: int) -> str:
@@ -63,6 +68,8 @@ def cut_at_sentence(text: str, max_tokens: int, counter: TokenCounter, sentences
 class BytePairCounter:
     """Exact for OpenAI's and Qwen's families; their vocabularies are compiled into `toktok`."""
 
+    is_exact: Final = True
+
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
 
@@ -71,11 +78,13 @@ class BytePairCounter:
         return counted
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        return _prefix_within(text, max_tokens, self.count)
+        return prefix_within(text, max_tokens, self.count)
 
 
 class VocabularyCounter:
     """Exact for the model whose Hugging Face `tokenizer.json` is given."""
+
+    is_exact: Final = True
 
     def __init__(self, path: Path) -> None:
         spec = json.loads(path.read_text(encoding="utf-8"))
@@ -87,7 +96,7 @@ class VocabularyCounter:
         return len(self._tokenizer.encode(_encodable(text), add_special_tokens=False).ids)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        return _prefix_within(text, max_tokens, self.count)
+        return prefix_within(text, max_tokens, self.count)
 
 
 class ScriptEstimate:
@@ -96,6 +105,8 @@ class ScriptEstimate:
     Fitted on o200k over prose, chat, Markdown, code and JSON in English and Chinese so that it lies
     within 15 % and rather above. Vocabularies made for Chinese need a fifth less for it, old ones half more.
     """
+
+    is_exact: Final = False
 
     def count(self, text: str) -> int:
         total = 0.0
@@ -108,7 +119,28 @@ class ScriptEstimate:
         return max(math.ceil(total * _MARGIN), 1 if text else 0)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        return _prefix_within(text, max_tokens, self.count)
+        return prefix_within(text, max_tokens, self.count)
+
+
+class Remembering:
+    """A counter for one prompt, whose parts are counted again and again while it is laid out."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._known: dict[str, int] = {}
+
+    @property
+    def is_exact(self) -> bool:
+        return self._counter.is_exact
+
+    def count(self, text: str) -> int:
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = self._counter.count(text)
+        return known
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        return self._counter.truncate(text, max_tokens)
 
 
 @functools.cache
@@ -130,7 +162,7 @@ _FAMILIES: Final = (
 )
 _LOOK_AHEAD: Final = 64
 
-_HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _CJK_MARK: Final = "\u2010-\u2027\u3000-\u3004\u3008-\u303f\uff00-\uffef"
 _ACCENTED: Final = "\u00c0-\u024f"
 _FRAME: Final = "\u2500-\u259f"
@@ -152,16 +184,16 @@ _COSTS: Final = (
     (re.compile(r"[ \t]*[\r\n]+"), 0.57, 0.05),
     (re.compile(r" {2,}|\t+"), 1.14, 0.01),
     (re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"), 1.0, 0.0),
-    (re.compile(f"[{_HAN}]+"), 0.5, 0.76),
+    (re.compile(f"[{HAN}]+"), 0.5, 0.76),
     (re.compile(f"[{_CJK_MARK}]"), 1.14, 0.0),
     # A space in front of a number or a Han character is a token of its own; in front of a word it is free.
     (re.compile("(?<! ) (?=[0-9])"), 1.0, 0.0),
-    (re.compile(f"(?<! ) (?=[{_HAN}])"), 0.65, 0.0),
+    (re.compile(f"(?<! ) (?=[{HAN}])"), 0.65, 0.0),
     (re.compile(f"[{_ACCENTED}]"), 0.4, 0.0),
     (re.compile(f"[{_LETTER}]+"), 0.2, 0.3),
     (re.compile(f"[{_SYLLABLE}]"), 0.7, 0.0),
     (re.compile(f"[{_FRAME}]"), 0.6, 0.0),
-    (re.compile(f"[^\x00-\x7f{_FRAME}{_HAN}{_CJK_MARK}{_ACCENTED}{_LETTER}{_SYLLABLE}]"), 1.9, 0.0),
+    (re.compile(f"[^\x00-\x7f{_FRAME}{HAN}{_CJK_MARK}{_ACCENTED}{_LETTER}{_SYLLABLE}]"), 1.9, 0.0),
     # A hump of camelCase, or a letter after a digit, starts a token of its own.
     (re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[0-9_])[a-z]"), 0.27, 0.0),
     # Escaped line ends part words.
@@ -185,8 +217,10 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _prefix_within(text: str, max_tokens: int, count: Callable[[str], int]) -> str:
-    """Bisects over prefixes, the first guess proportional, so that the tail of a long text is never counted."""
+def prefix_within(text: str, max_tokens: int, count: Callable[[str], int]) -> str:
+    """The longest prefix found that counts for `max_tokens` at most. Bisects, the first guess proportional, so that
+    the tail of a long text is never counted.
+    """
     if max_tokens <= 0:
         return ""
     fits, size = 0, min(len(text), 4 * max_tokens)

@@ -6,25 +6,51 @@ One question, from routing to the last token, with no session open while a model
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from typing import Final
 
-from app.budget.count import counter_for
+from app.budget.correct import Corrections
+from app.budget.count import Remembering, TokenCounter, counter_for
+from app.budget.ledger import Ledger
+from app.chat.blocks import Note, Turn
 from app.chat.citations import Citable, Citation, Citer
-from app.chat.prompt import Ledger, Prompt, Turn, lay_out
+from app.chat.connections import connections
+from app.chat.prompt import Prompt, lay_out
 from app.chat.settings import AnswerSettings
-from app.providers.ports import ChatProvider, ChatRequest, Finished, StopReason, Usage
+from app.core.log import get
+from app.providers.ports import (
+    ChatRequest,
+    Finished,
+    Message,
+    ProviderError,
+    StopReason,
+    Text,
+    ToolSpec,
+    Usage,
+)
 from app.providers.registry import ChatProviders
 from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Filters, Hit, Level, Question, Span
 
+log = get(__name__)
+
+# Who condenses turns that do not fit: costs nothing and is always there.
+CONDENSED_BY: Final = "offline"
+_CONDENSED_TURNS: Final = 50
+_CONDENSED_CHARS: Final = 4000
+_SUMMARY_FRAME_TOKENS: Final = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is asked, of whom. `history` is oldest first and does not hold the question."""
+    """What is asked, of whom. `history` is oldest first and does not hold the question. `memories` get their markers
+    here; `insights` of other branches and `topology`, where this one stands, are told as data.
+    """
 
     query: str
     level: Level | None = None
@@ -33,6 +59,10 @@ class Ask:
     provider: str | None = None
     model: str | None = None
     history: Sequence[Turn] = ()
+    memories: Sequence[Citable] = ()
+    insights: Sequence[Note] = ()
+    topology: Sequence[Note] = ()
+    tools: Sequence[ToolSpec] = ()
     instructions: str = ""
     max_tokens: int | None = None
     temperature: float | None = None
@@ -73,6 +103,23 @@ class Answer:
         return self.stop_reason == "stop"
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A model's window: what it holds, what is kept for the answer, what tools take, what is left to the prompt
+    (`window_tokens`, where the budget allows it) and how much of that stays free, because tokens are estimated.
+    """
+
+    context_tokens: int
+    reserve_tokens: int
+    tools_tokens: int
+    window_tokens: int
+    margin_tokens: int
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self.window_tokens - self.margin_tokens
+
+
 AnswerEvent = Routed | Token | Answer
 
 
@@ -90,6 +137,7 @@ class Answering:
         self._retriever = retriever
         self._providers = providers
         self._settings = settings
+        self._counters = Corrections()
 
     async def open(self) -> None:
         """Read the vocabulary of the model that is usually asked, which would hold up others later."""
@@ -111,12 +159,10 @@ class Answering:
         draft.evidence = evidence = await self._retriever.retrieve(workspace_id, question)
         yield Routed(evidence)
 
-        window = provider.capabilities(model).context_window
-        # A small window leaves at least half of itself to the prompt.
-        reserve = min(self._settings.answer_reserve_tokens, window // 2)
-        budget = min(self._settings.answer_total_tokens, window - reserve)
+        counter = Remembering(self._counters.counter(provider.name, model))
         # A vocabulary may have to be read, and a long history to be counted.
-        prompt = await asyncio.to_thread(_lay_out, ask, evidence, provider, model, budget)
+        room = await asyncio.to_thread(self._room, provider.capabilities(model).context_window, ask.tools, counter)
+        prompt = await self._lay_out(ask, evidence, room, counter)
         draft.ledger = prompt.ledger
         draft.citer = citer = Citer(prompt.citable)
         retrieved = time.perf_counter()
@@ -125,8 +171,9 @@ class Answering:
         request = ChatRequest(
             messages=prompt.messages,
             model=model,
-            max_tokens=min(ask.max_tokens or reserve, reserve),
+            max_tokens=min(ask.max_tokens or room.reserve_tokens, room.reserve_tokens),
             temperature=ask.temperature,
+            tools=ask.tools,
             question=ask.query,
             sources=prompt.sources,
         )
@@ -141,6 +188,7 @@ class Answering:
         if text := citer.close():
             yield Token(text)
         done = time.perf_counter()
+        await asyncio.to_thread(self._learn, provider.name, model, prompt, end.usage)
         yield Answer(
             text=citer.text,
             citations=citer.citations,
@@ -159,21 +207,72 @@ class Answering:
             },
         )
 
+    def _room(self, window_tokens: int, tools: Sequence[ToolSpec], counter: TokenCounter) -> Room:
+        """How a model's window is divided. A small one leaves at least half of itself to the prompt."""
+        reserve = min(self._settings.answer_reserve_tokens, window_tokens // 2)
+        tools_tokens = sum(counter.count(json.dumps(asdict(tool), ensure_ascii=False)) for tool in tools)
+        left = max(min(self._settings.answer_total_tokens, window_tokens - reserve - tools_tokens), 0)
+        margin = 0 if counter.is_exact else int(left * self._settings.answer_margin_share)
+        return Room(window_tokens, reserve, tools_tokens, left, margin)
+
+    async def _lay_out(self, ask: Ask, evidence: Evidence, room: Room, counter: TokenCounter) -> Prompt:
+        """The prompt; when turns do not fit, with what they came to in their place."""
+        prompt = await asyncio.to_thread(self._laid_out, ask, evidence, room, counter)
+        if prompt.left_out and prompt.summary_tokens:
+            summary = await self._condensed(prompt.left_out, prompt.summary_tokens, counter)
+            if summary:
+                return await asyncio.to_thread(self._laid_out, ask, evidence, room, counter, summary)
+        return prompt
+
+    def _laid_out(self, ask: Ask, evidence: Evidence, room: Room, counter: TokenCounter, summary: str = "") -> Prompt:
+        sources = citable(evidence)
+        prompt = lay_out(
+            ask.query,
+            sources,
+            ask.history,
+            budget_tokens=room.prompt_tokens,
+            counter=counter,
+            grounded=evidence.level is not Level.chat,
+            extra_instructions=ask.instructions,
+            connections=connections(evidence.hits),
+            memories=[replace(one, marker=str(n)) for n, one in enumerate(ask.memories, len(sources) + 1)],
+            insights=ask.insights,
+            topology=ask.topology,
+            shares=self._settings.budget_shares,
+            summary=summary,
+            summary_tokens=self._settings.budget_summary_tokens,
+        )
+        ledger = prompt.ledger
+        ledger.context_tokens, ledger.reserve_tokens = room.context_tokens, room.reserve_tokens
+        ledger.window_tokens, ledger.margin_tokens = room.window_tokens, room.margin_tokens
+        ledger.tools_tokens = room.tools_tokens
+        return prompt
+
+    async def _condensed(self, turns: Sequence[Turn], max_tokens: int, counter: TokenCounter) -> str:
+        """The turns' main points, nothing where that cannot be had: the answer does not wait for it."""
+        said = [Message(turn.role, turn.content[:_CONDENSED_CHARS]) for turn in turns[-_CONDENSED_TURNS:]]
+        request = ChatRequest(messages=said, max_tokens=max_tokens, purpose="summarise")
+        pieces: list[str] = []
+        try:
+            async with aclosing(self._providers.get_provider(CONDENSED_BY).stream(request)) as events:
+                async for event in events:
+                    if isinstance(event, Text):
+                        pieces.append(event.text)
+        except ProviderError as error:
+            log.warning("turns_not_condensed", code=error.code)
+            return ""
+        # The tags around it are counted, too.
+        return counter.truncate("".join(pieces), max(max_tokens - _SUMMARY_FRAME_TOKENS, 0)).strip()
+
+    def _learn(self, provider: str, model: str, prompt: Prompt, usage: Usage) -> None:
+        if not usage.estimated and usage.input_tokens > 0:
+            text = "\n".join(message.content for message in prompt.messages)
+            counted = prompt.ledger.total_tokens + prompt.ledger.tools_tokens
+            self._counters.learn(provider, model, text, counted, usage.input_tokens)
+
 
 def _read_vocabulary(provider: str, model: str) -> None:
     counter_for(provider, model).count("a")
-
-
-def _lay_out(ask: Ask, evidence: Evidence, provider: ChatProvider, model: str, budget: int) -> Prompt:
-    return lay_out(
-        ask.query,
-        citable(evidence),
-        ask.history,
-        budget_tokens=budget,
-        counter=counter_for(provider.name, model),
-        grounded=evidence.level is not Level.chat,
-        extra_instructions=ask.instructions,
-    )
 
 
 def citable(evidence: Evidence) -> list[Citable]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from app.budget.settings import BudgetSettings
 
 
-class AnswerSettings(BaseModel):
+class AnswerSettings(BudgetSettings):
     answer_limit: int = Field(8, ge=1, le=50, description="Cards retrieved for an answer, unless the caller says")
-    answer_total_tokens: int = Field(100_000, ge=1000, description="Budget of a prompt, where the window allows it")
-    answer_reserve_tokens: int = Field(2048, ge=64, description="Kept free for the answer")
     turn_detached_seconds: float = Field(
         60.0, ge=0, description="How long a turn that nobody listens to goes on before it is interrupted"
     )

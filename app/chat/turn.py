@@ -13,10 +13,11 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, cast
 
+from app.budget.ledger import Ledger
 from app.chat import queries
 from app.chat.answer import Answer, Answering, Ask, Draft, Routed, Token
+from app.chat.blocks import Turn
 from app.chat.citations import Citation
-from app.chat.prompt import Ledger, Turn
 from app.chat.running import Run
 from app.core.errors import Conflict, MindConeError, ShuttingDown, Unavailable
 from app.core.log import get
