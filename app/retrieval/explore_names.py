@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.retrieval.explore import Entity
@@ -38,25 +38,30 @@ class Named:
         return bool(self.entities or self.titles)
 
 
-def named(question: str, runs: Sequence[Run], known: Mapping[str, Known]) -> Named:
-    """What stands behind the runs (as `candidate_runs` orders them) whose keys are `known`."""
-    found: dict[uuid.UUID, Entity] = {}
+def named(question: str, runs: Iterable[Run], known: Mapping[str, Known]) -> Named:
+    """What stands behind the runs whose keys are `known`. The longest ones are names; one that overlaps a longer one is
+    none, one inside of it may be.
+    """
+    names = [(run, known[run.key]) for run in runs if run.key in known and _is_name(question, run)]
+    names.sort(key=lambda name: (name[0].start - name[0].end, name[0].start))
+    kept: list[Run] = []
+    found: list[tuple[int, Known]] = []
+    for run, one in names:
+        around = [other for other in kept if run.start < other.end and other.start < run.end]
+        if any(run.start < other.start or run.end > other.end for other in around):
+            continue
+        if around and not _stands_alone(run, one):
+            continue
+        kept.append(run)
+        found.append((run.start, one))
+    entities: dict[uuid.UUID, Entity] = {}
     titles: dict[uuid.UUID, int] = {}
-    end = 0
-    for run in runs:
-        one = known.get(run.key)
-        if one is None or not _is_name(question, run):
-            continue
-        if run.start >= end:
-            end = run.end
-        elif run.end > end or not _stands_alone(run, one):
-            # It begins inside of a longer name and goes beyond, or is a mere part of it.
-            continue
+    for _, one in sorted(found, key=lambda pair: pair[0]):
         for entity in one.entities:
-            found.setdefault(entity.id, entity)
+            entities.setdefault(entity.id, entity)
         for card in one.cards:
             titles[card] = min(titles.get(card, len(one.cards)), len(one.cards))
-    return Named(list(found.values()), titles)
+    return Named(list(entities.values()), titles)
 
 
 def _is_name(question: str, run: Run) -> bool:
