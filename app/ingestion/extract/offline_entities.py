@@ -56,6 +56,7 @@ _DATE = re.compile(
     re.I,
 )
 _DOMAIN = re.compile(r"\w\.(?:com|cn|net|org|io|me|app|dev|info|co)(?:/|$)", re.I)
+_CITED = re.compile(r"\bet al\b|\bopens?\b.*\bwindow\b|[饰译著编摄绘]$|缩写|意思", re.I)
 _CLOCK = re.compile(r"\d{1,2}:\d{2}\s*(?:am|pm)?\b", re.I)
 _ARTICLE = re.compile(r"The ([A-Z0-9][^,()]{2,60})$")
 _FILE = re.compile(r"\S+\.(?:md|txt|pdf|docx?|html?|png|jpe?g)$", re.I)
@@ -202,7 +203,9 @@ class _Card:
         if found is None:
             return
         if parts and author:
-            found.aliases[bare_name(parts[1])] = None
+            # 英国-乔治·奥威尔 says where he is from.
+            if guess_type(bare_name(parts[1])) != "place":
+                found.aliases[bare_name(parts[1])] = None
             self._add(author, 1, "person")
         if title != name:
             found.aliases[title] = None
@@ -307,11 +310,17 @@ class _Card:
         if "(" not in text and "（" not in text and "also" not in text and "known" not in text and "称" not in text:
             return
         matcher = self._matcher()
-        ends = {end: (name, start) for name, start, end in matcher.find(text)}
+        # What only ends a longer word is not what the brackets explain: 支链氨基酸（BCAA） says nothing of 氨基酸.
+        ends = {end: (name, start) for name, start, end in matcher.find(text) if not _ends_a_word(text, start)}
+        told: dict[str, list[str]] = {}
         for match in _PARENTHESIS.finditer(text):
             owner = ends.get(match.start())
             if owner is not None:
-                self._inside(self.found.get(name_key(owner[0])), match[1])
+                told.setdefault(name_key(owner[0]), []).append(match[1])
+        for key, insides in told.items():
+            # 管道（Python） and 管道（Golang） are examples, not names.
+            if len({name_key(inside) for inside in insides}) == 1:
+                self._inside(self.found.get(key), insides[0])
         for match in _ALSO.finditer(text):
             owner = ends.get(match.start())
             other = next((n for n, s, _ in matcher.find(text[match.end() : match.end() + 80]) if s <= 4), None)
@@ -519,8 +528,8 @@ def _is_name(name: str, marked: bool = False) -> bool:
 
 
 def _is_alias(alias: str, name: str) -> bool:
-    """ "[[Barack Obama|he]]" teaches no other name of him, "[[the flywheel|all beginnings are hard]]" none of it: what a
-    link shows is another name only where it shares something with the first, or says it in another script.
+    """ "[[Barack Obama|he]]" teaches no other name of him, "[[the flywheel|all beginnings are hard]]" none of it:
+    what a link shows is another name only where it shares something with the first, or says it in another script.
     """
     if name_key(alias) == name_key(name) or not _is_name(alias) or len(alias) > 40 or _CLAUSE_MARK.search(alias):
         return False
@@ -531,9 +540,15 @@ def _is_alias(alias: str, name: str) -> bool:
     return bool(_HAN.search(alias)) or any(c.isupper() for c in alias)
 
 
+def _ends_a_word(text: str, start: int) -> bool:
+    """Whether a Han name is the end of a longer compound."""
+    before = text[start - 1] if start else ""
+    return bool(before) and is_han(before) and is_han(text[start]) and before not in GRAMMAR
+
+
 def _may_be_alias(other: str) -> bool:
-    """No phrase, no web address."""
-    if _DOMAIN.search(other):
+    """No phrase, no web address, no citation, no credit."""
+    if _DOMAIN.search(other) or _CITED.search(other):
         return False
     return not _HAN.search(other) or (len(other) <= 12 and not any(c in GRAMMAR for c in other))
 
