@@ -33,6 +33,7 @@ class Named:
 
     entities: Sequence[Entity]
     titles: Mapping[uuid.UUID, int]
+    runs: Sequence[Run] = ()
 
     def __bool__(self) -> bool:
         return bool(self.entities or self.titles)
@@ -61,7 +62,7 @@ def named(question: str, runs: Iterable[Run], known: Mapping[str, Known]) -> Nam
             entities.setdefault(entity.id, entity)
         for card in one.cards:
             titles[card] = min(titles.get(card, len(one.cards)), len(one.cards))
-    return Named(list(entities.values()), titles)
+    return Named(list(entities.values()), titles, kept)
 
 
 def _is_name(question: str, run: Run) -> bool:

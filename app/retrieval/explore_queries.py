@@ -46,6 +46,11 @@ def titles_statement() -> str:
 
 
 @cache
+def entities_statement() -> str:
+    return _whole("explore_entities", most="$3")
+
+
+@cache
 def facts_statement() -> str:
     return _whole("explore_facts", most="$4")
 
@@ -185,6 +190,25 @@ async def list_bridges(
         most,
     )
     return rows
+
+
+async def list_spellings(
+    session: AsyncSession, workspace_id: uuid.UUID, keys: Sequence[str], around: int
+) -> dict[str, list[tuple[str, uuid.UUID]]]:
+    """Of each key the names (key, entity) next to it in the order of names."""
+    rows = await (await raw(session)).fetch(load(PACKAGE, "explore_spellings"), workspace_id, list(keys), around)
+    found: dict[str, list[tuple[str, uuid.UUID]]] = {key: [] for key in keys}
+    for row in rows:
+        found[row["asked"]].append((row["key"], row["entity_id"]))
+    return found
+
+
+async def list_entities(
+    session: AsyncSession, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID], most: int
+) -> dict[uuid.UUID, Entity]:
+    """What these entities stand for."""
+    rows = await (await raw(session)).fetch(entities_statement(), workspace_id, list(ids), most)
+    return {row["asked"]: entity_of(row) for row in rows}
 
 
 async def list_claims(

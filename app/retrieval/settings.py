@@ -45,6 +45,9 @@ class RetrievalSettings(BaseModel):
     explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
     explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")
     explore_facts: int = Field(200, ge=1, le=5000, description="Facts of a kind that are read of a card")
+    explore_spellings: int = Field(
+        100, ge=0, le=5000, description="Names that are compared with one that nothing answers to"
+    )
     explore_overlooked: int = Field(
         12, ge=0, le=200, description="Claims of a card that are searched for titles the graph overlooked"
     )

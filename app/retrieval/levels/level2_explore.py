@@ -11,28 +11,33 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
+from app.index.collections import Collection
 from app.index.lexical import find_postings
 from app.index.postings import score
 from app.index.spaces import Spaces
 from app.index.terms import question_hashes
 from app.retrieval import explore, explore_hops, explore_paths, explore_queries, queries
-from app.retrieval.collections import Sizes
+from app.retrieval.collections import Sizes, by_words
 from app.retrieval.explore import Entity, Link
 from app.retrieval.explore_hits import Found, best_hops, told_hits
-from app.retrieval.explore_names import named
+from app.retrieval.explore_names import Named, named
 from app.retrieval.explore_paths import Trail
 from app.retrieval.explore_run import Asked, Exploration, hops_of
+from app.retrieval.explore_similar import parts_of, spelt_like, unanswered
 from app.retrieval.levels.level1_search import Clock
 from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Question, Route
 from app.retrieval.walk import Graphs
 from app.text.gazetteer import Run, candidate_runs
+from app.text.names import find_names
+from app.text.normalise import name_key
 from app.text.segment import Segmenter, Terms
 
 # A question this long takes its segmentation off the event loop.
@@ -78,6 +83,7 @@ class ExploreLevel:
                     session, workspace_id, (run.key for run in runs), settings.explore_counted
                 )
                 names = named(question.query, runs, known)
+                names = await self._guessed(session, workspace_id, question.query, names)
                 if scope.space is None or not names:
                     return None
                 space = scope.space
@@ -191,6 +197,36 @@ class ExploreLevel:
             return candidate_runs(query, self._segmenter), self._segmenter.terms(query)
 
         return await asyncio.to_thread(read) if len(query) > _LONG_QUERY else read()
+
+    async def _guessed(self, session: AsyncSession, workspace_id: uuid.UUID, query: str, names: Named) -> Named:
+        """With what the other names of the question may be meant for."""
+        if not self._settings.explore_spellings or len(query) > _LONG_QUERY:
+            return names
+        unknown = unanswered(query, find_names(query, self._segmenter), names.runs)
+        if not unknown:
+            return names
+        terms = [self._segmenter.terms(name) for name in unknown]
+        hashes = [question_hashes(one) for one in terms]
+        longer = await by_words(
+            session,
+            workspace_id,
+            [Collection.entity],
+            [word for words, _ in hashes for word in words],
+            [gram for _, grams in hashes for gram in grams],
+            self._settings.explore_spellings,
+        )
+        near = await explore_queries.list_spellings(
+            session, workspace_id, [name_key(name) for name in unknown], self._settings.explore_spellings
+        )
+        likely = {key: spelt_like(key, neighbours) for key, neighbours in near.items()}
+        ids = [owner for owner, _ in longer[Collection.entity]] + [one for found in likely.values() for one in found]
+        entities = await explore_queries.list_entities(session, workspace_id, ids, self._settings.explore_counted)
+        by_name = list({one.id: (one.name, one) for one in entities.values()}.values())
+        guessed = {one.id: one for one in names.entities}
+        for name in unknown:
+            meant = parts_of(name, by_name) or [entities[one] for one in likely[name_key(name)] if one in entities]
+            guessed |= {one.id: one for one in meant}
+        return replace(names, entities=list(guessed.values()))
 
     async def _usual(self, session: AsyncSession, workspace_id: uuid.UUID, space: queries.SpaceRow) -> Sequence[Any]:
         """Mean vectors, asked again after a while."""
