@@ -109,6 +109,47 @@ def contributions(found: Found, hits: LexicalHits, docs: U4, b: float = B) -> Co
     )
 
 
+class DocsWithAll:
+    """Which docs have all of some words: from postings, the shorter ones in them first."""
+
+    def __init__(self, found: Found) -> None:
+        self._blocks: dict[int, list[Records]] = {}
+        terms = found.words.tolist()
+        for ord, block in zip(found.ords, found.blocks, strict=True):
+            if ord < len(terms):
+                self._blocks.setdefault(terms[ord], []).append(np.frombuffer(block, POSTING))
+        heads = np.frombuffer(b"".join(found.recent_heads), RECENT_HEAD)
+        owners, postings = recent_postings(
+            found.words, heads["doc"], heads["words"], heads["word_terms"], found.recent_words
+        )
+        for ord in np.unique(owners).tolist():
+            self._blocks.setdefault(terms[ord], []).append(postings[owners == ord])
+
+    def of(self, words: Iterable[int], limit: int, most: int) -> list[int]:
+        """At most `limit` docs, those first that use the words most for their length. None where every word is in more
+        than `most` docs: such words tell nothing.
+        """
+        lists = [self._blocks.get(word) for word in set(words)]
+        if not lists or not all(lists):
+            return []
+        postings = sorted((np.concatenate(blocks) for blocks in lists if blocks), key=len)
+        if len(postings[0]) > most:
+            return []
+        docs, weight = postings[0]["doc"], _density(postings[0])
+        for other in postings[1:]:
+            order = np.argsort(other["doc"], kind="stable")
+            at = np.minimum(np.searchsorted(other["doc"], docs, sorter=order), len(other) - 1)
+            there = other["doc"][order[at]] == docs
+            docs, weight = docs[there], weight[there] + _density(other[order[at[there]]])
+        best = np.lexsort((docs, -weight))[:limit]
+        return [int(doc) for doc in docs[best]]
+
+
+def _density(postings: Records) -> F8:
+    density: F8 = postings["tf"] / np.sqrt(np.maximum(postings["len"], 1).astype(np.float64))
+    return density
+
+
 class _Places:
     """Where each of some docs stands among `ascending`."""
 

@@ -151,8 +151,9 @@ async def list_cards(
     each: int = 0,
     known: Sequence[uuid.UUID] = (),
     more: Iterable[uuid.UUID] = (),
+    docs: Sequence[tuple[int, uuid.UUID]] = (),
 ) -> list[Any]:
-    """Cards of these entities, and `more` of them."""
+    """Cards of these entities, and `more` of them; `docs`: chunks whose title may hold an entity."""
     rows: list[Any] = await (await raw(session)).fetch(
         cards_statement(space.id, bool(filters)),
         workspace_id,
@@ -161,9 +162,9 @@ async def list_cards(
         each,
         list(known),
         list(more),
-        # The conditions of the filters are those of the pool, with their places.
-        None,
-        None,
+        [doc for doc, _ in docs],
+        [entity for _, entity in docs],
+        # With the places that their conditions have in the pool.
         *filter_values(filters),
     )
     return rows

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.index.collections import TextKind
+from app.index.contributions import DocsWithAll
 from app.index.lexical import find_postings
 from app.index.postings import Found, LexicalHits, Subset
 from app.index.terms import question_hashes
@@ -32,6 +33,8 @@ from app.text.segment import Segmenter
 _WALK_FACTS = 5
 # Entities of a card that are looked at before its bridges are chosen.
 _ABOUT = 16
+# Cards of a bridge that are looked at because its words are theirs; words that more docs have are not looked for.
+_TITLES, _COMMON = 12, 20_000
 # How far down the lexical list those are looked for that pass a wide filter.
 _DEPTH_UNDER_FILTER = 10_000
 # Entities that hops go on from.
@@ -124,6 +127,7 @@ class Exploration:
         entities: Sequence[Entity],
         known: Sequence[uuid.UUID] = (),
         more: Iterable[uuid.UUID] = (),
+        docs: Sequence[tuple[int, uuid.UUID]] = (),
     ) -> list[Link]:
         """How cards name these entities: few of each, and all that are `known`. What is reached on the way, and `more`
         cards, are taken.
@@ -138,6 +142,7 @@ class Exploration:
             each=self._settings.explore_mentions,
             known=known,
             more=more,
+            docs=docs,
         )
         return self.reached.take_links(rows, entities)
 
@@ -244,9 +249,10 @@ class Exploration:
                     found.setdefault(row["card_id"], {}).setdefault(entity.id, (entity, fact))
         return {card: list(some.values()) for card, some in found.items()}
 
-    async def hops(self, crossed: Sequence[Bridge], far: Iterable[Link]) -> list[Hop]:
-        """Every way over a bridge to another card."""
+    async def hops(self, crossed: Sequence[Bridge], more: Iterable[uuid.UUID]) -> list[Hop]:
+        """Every way over a bridge to another card; `more` cards are reached besides."""
         if not crossed:
+            await self.links([], (), more)
             return []
         asked, reached = self._asked, self.reached
         hashes = {bridge.entity.id: question_hashes(self._segmenter.terms(bridge.entity.name)) for bridge in crossed}
@@ -256,6 +262,14 @@ class Exploration:
             sorted({word for words, _ in hashes.values() for word in words} - set(asked.words)),
             sorted({gram for _, grams in hashes.values() for gram in grams} - set(asked.grams)),
         )
+        titles = DocsWithAll(bridged)
+        docs = [
+            (doc, bridge.entity.id)
+            for bridge in crossed
+            if not set(hashes[bridge.entity.id][0]) & set(asked.words)
+            for doc in titles.of(hashes[bridge.entity.id][0], _TITLES, _COMMON)
+        ]
+        far = await self.links([bridge.entity for bridge in crossed], (), more, docs)
         words_of = await asyncio.to_thread(reached.words_of, asked.postings, bridged)
         places = {chunk: place for place, chunk in enumerate(reached.chunks)}
         by_entity: dict[uuid.UUID, list[Link]] = {}

@@ -152,9 +152,8 @@ class ExploreLevel:
         more = {} if graph is None or walked is None else graph.best_cards(walked, settings.explore_walk_cards)
         clock.lap("walk")
         crossed = await run.bridges(seeded, facts)
-        far = await run.links([bridge.entity for bridge in crossed], (), more.keys() - reached.by_card.keys())
         clock.lap("bridges")
-        hops = await run.hops(crossed, far)
+        hops = await run.hops(crossed, more.keys() - reached.by_card.keys())
         beamed = explore.beam(reached.rate() | seeded, titled, hops, settings)
         if settings.explore_walk and graph is None:
             graph = await self._graphs.around(session, workspace_id, list(beamed))

@@ -1,13 +1,13 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 cards per entity, $5 cards that are known
---        already, $6 more cards, $7 and $8 nothing, $9-$13 filters; {space}; {members}: see there; {many}: a condition
+--        already, $6 more cards, $7 docs and $8 the entity that each may have in its title, $9-$13 filters; {space}; {members}: see there; {many}: a condition
 --        or nothing
 -- out:   rows (entity_id, card_id, title, own, title_name, chunk_id, doc, distance, start, end): the cards whose title
 --        names an entity, cards that do elsewhere, and each known card that does; the same of the further cards, without
 --        an entity. Chunks are those that name it, each with the exact distance of its best window
--- index: ix_mentions_in_title, ix_mentions_entity_id, ix_mentions_card_id, pk_cards, ix_cards_title_key, pk_chunks,
+-- index: uq_chunks_workspace_id_doc, ix_mentions_in_title, ix_mentions_entity_id, ix_mentions_card_id, pk_cards, ix_cards_title_key, pk_chunks,
 --        uq_chunks_workspace_id_card_id_ordinal, pk_windows, and those of the members
 WITH types AS (
-    SELECT $7::int, $8::int, $9::text[], $10::uuid[], $11::timestamptz, $12::timestamptz, $13::jsonb
+    SELECT $9::text[], $10::uuid[], $11::timestamptz, $12::timestamptz, $13::jsonb
 ),
 members AS MATERIALIZED (
     SELECT wanted.id AS root, member.id
@@ -57,9 +57,23 @@ named AS MATERIALIZED (
         OFFSET 0
     ) AS found
 ),
+titled AS MATERIALIZED (
+    SELECT maybe.entity_id AS root, card.id AS card_id, chunk.id AS chunk_id, entity.name AS title_name, false AS own
+    FROM unnest($7::bigint[], $8::uuid[]) AS maybe (doc, entity_id)
+    CROSS JOIN LATERAL (
+        SELECT ch.id, ch.card_id FROM chunks ch WHERE ch.workspace_id = $1 AND ch.doc = maybe.doc OFFSET 0
+    ) AS chunk
+    CROSS JOIN LATERAL (
+        SELECT e.key, e.name FROM entities e WHERE e.workspace_id = $1 AND e.id = maybe.entity_id OFFSET 0
+    ) AS entity
+    CROSS JOIN LATERAL (
+        SELECT c.id, c.title_key FROM cards c WHERE c.workspace_id = $1 AND c.id = chunk.card_id OFFSET 0
+    ) AS card
+    WHERE strpos(card.title_key, entity.key) > 0
+),
 links AS MATERIALIZED (
     SELECT root, card_id, chunk_id, max(title_name) AS title_name, bool_or(own) AS own
-    FROM named
+    FROM (SELECT * FROM named UNION ALL SELECT * FROM titled) AS found
     GROUP BY root, card_id, chunk_id
     UNION ALL
     SELECT NULL, more.card_id, first.id, NULL, false
