@@ -26,6 +26,8 @@ from app.ingestion.posting import post_episodes
 from app.ingestion.queries import Task
 from app.ingestion.submit import Intake
 from app.providers.ports import Embedder
+from app.retrieval.calibrating import Calibrating
+from app.retrieval.queries import get_scope
 from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Filters, Fusion, Level, Preset, Question, Scorer
 
@@ -75,13 +77,20 @@ class Result:
 
 class Evaluation:
     def __init__(
-        self, database: Database, intake: Intake, pipeline: Pipeline, retriever: Retriever, embedder: Embedder
+        self,
+        database: Database,
+        intake: Intake,
+        pipeline: Pipeline,
+        retriever: Retriever,
+        embedder: Embedder,
+        calibrating: Calibrating | None = None,
     ) -> None:
         self._database = database
         self._intake = intake
         self._pipeline = pipeline
         self._retriever = retriever
         self._embedder = embedder
+        self._calibrating = calibrating
 
     async def run(
         self,
@@ -105,6 +114,7 @@ class Evaluation:
             workspace_id = await queries.make_workspace(session)
         try:
             ingestion = await self._ingest(workspace_id, corpus, extractions or {}, progress)
+            await self._calibrate(workspace_id)
             runs: dict[str, dict[str, Ranking]] = {}
             reports: dict[str, Any] = {}
             for level in levels:
@@ -178,6 +188,13 @@ class Evaluation:
             "texts": texts,
             "texts_per_second": round(texts / seconds, 2),
         }
+
+    async def _calibrate(self, workspace_id: uuid.UUID) -> None:
+        """As a worker does it in time."""
+        async with self._database.read() as session:
+            space = (await get_scope(session, workspace_id)).space
+        if self._calibrating is not None and space is not None:
+            await self._calibrating.run(workspace_id, space, self._embedder)
 
     async def _ask(
         self,

@@ -14,6 +14,7 @@ import numpy as np
 from app.index.collections import Collection
 from app.index.postings import LexicalHits
 from app.retrieval.bundle import F8, ChainWeights, Costs, Places, Shape, Signals, chain
+from app.retrieval.bundle_confidence import confidence, node_weight
 from app.retrieval.bundle_diversity import pick
 from app.retrieval.bundle_published import EDGE_MISS, HOP, Edges, Links, Starts, normalised, published, starts_of
 from app.retrieval.bundle_scales import Scales
@@ -48,6 +49,15 @@ class Priced:
     shape: Shape
     signals: Signals
     costs: Costs
+
+    def says_something(self, stranger_z: float | None, words: float) -> bool:
+        """Whether any claim is nearer than questions come that nothing is there for (`stranger_z`; None: not known), or
+        has that share of the question's words.
+        """
+        if not len(self.signals.z_edge):
+            return False
+        near = stranger_z is None or float(self.signals.z_edge.min()) <= stranger_z
+        return near or float(self.signals.words_point.max()) >= words
 
     def chosen(self, limit: int, paths: int, claims: int, penalty: float) -> Choice:
         """The cheapest `limit` cards, each by its best telling, up to `paths` paths for each, and the `claims` cheapest
@@ -109,8 +119,11 @@ def price(
     scales: Scales,
     settings: RetrievalSettings,
     preset: Preset,
+    baseline: float,
 ) -> Priced:
-    """Costs of what was reached. `now_seconds`: the moment for which claims should be valid."""
+    """Costs of what was reached. `baseline`: squared L2, of claims. `now_seconds`: the moment for which claims should
+    be valid.
+    """
     tellings, facets, points = reached.tellings, reached.facets, reached.points
     shape = Shape(_places(points["facet"]), _places(facets["telling"]), len(tellings))
     at = shape.telling_of_point
@@ -118,7 +131,8 @@ def price(
     other_point, other_facet = point_han != asked_in_han, facet_han != asked_in_han
     bare = scales.z("point", points["claim"], asked_in_han, point_han)
     edge = scales.z("point_edge", points["edge"], asked_in_han, point_han)
-    z_edge = _known(_both(bare, edge) if settings.context_bare_claim else edge)
+    share = _claim_share(points, baseline) if settings.context_adaptive else 0.5
+    z_edge = _known(_both(bare, edge, share) if settings.context_bare_claim else edge)
     z_facet = _known(scales.z("facet_description", facets["description"], asked_in_han, facet_han))
     shares = {kind: _share(words[kind], part) for kind, part in _parts(reached).items()}
     z_bare = _known(bare)
@@ -197,9 +211,23 @@ def _known(z: F8) -> F8:
     return np.nan_to_num(z, nan=0.0)
 
 
-def _both(bare: F8, edge: F8) -> F8:
-    """The claim by itself and in its context, whichever are known."""
-    return np.where(np.isnan(edge), bare, np.where(np.isnan(bare), edge, (bare + edge) / 2))
+def _both(bare: F8, edge: F8, share: float) -> F8:
+    """The claim by itself (`share` of it) and in its context, whichever are known."""
+    both = share * bare + (1 - share) * edge
+    return np.where(np.isnan(edge), bare, np.where(np.isnan(bare), edge, both))
+
+
+def _claim_share(points: Records, baseline: float) -> float:
+    """By adaptive confidence: how much is to be made of claims by themselves, the rest being of their edges."""
+    return node_weight(*(_confidence(_floats(points[name]), baseline) for name in ("claim", "edge")))
+
+
+def _confidence(distances: F8, baseline: float) -> float:
+    known = distances[np.isfinite(distances)]
+    if len(known) < 2:
+        return 0.0
+    best, second = 2 * np.partition(known, 1)[:2]
+    return confidence(float(best), float(second), baseline)
 
 
 def _best_time(asked: Sequence[AskedTime], tellings: Records) -> F8:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from app.retrieval.types import Fusion, Preset, Scorer
@@ -38,6 +40,13 @@ class RetrievalSettings(BaseModel):
     context_bare_claim: bool = Field(True, description="The claim's own vector counts beside that of its edge")
     context_superseded: float = Field(0.25, ge=0, description="Cost of a claim that is no longer valid")
     context_strip_times: bool = True
+    context_adaptive: bool = Field(False, description="Weigh claims against their edges by adaptive confidence")
+    context_strangers: Literal["0.05", "0.25", "0.5"] = Field(
+        "0.25", description="Share of the questions about nothing here that may pass for questions about something"
+    )
+    context_words_enough: float = Field(
+        0.6, ge=0, description="A claim with this share of the question's words is relevant, however far its vector"
+    )
 
     explore_scorer: Scorer = "default"
     explore_counted: int = Field(1000, ge=10, le=100_000, description="Cards of an entity are counted up to here")

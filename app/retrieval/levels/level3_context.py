@@ -24,6 +24,7 @@ from app.index.spaces import Spaces
 from app.index.terms import question_hashes
 from app.retrieval import context_queries, queries
 from app.retrieval.calibrating import Calibrations
+from app.retrieval.calibration import Calibration
 from app.retrieval.collections import Sizes
 from app.retrieval.context_costs import price
 from app.retrieval.context_hits import told_hits
@@ -130,7 +131,12 @@ class ContextLevel:
             clock.lap("cone")
             scales = calibration.scales(script)
             moment = asked.moment.timestamp()
-            priced = price(reached, words, asked.times, asked.in_han, moment, scales, self._settings, preset)
+            baseline = calibration.baseline(TextKind.point, script)
+            priced = price(reached, words, asked.times, asked.in_han, moment, scales, self._settings, preset, baseline)
+            relevant = priced.says_something(
+                None if found is None else _stranger(calibration, script, float(self._settings.context_strangers)),
+                self._settings.context_words_enough,
+            )
             chosen = priced.chosen(
                 question.limit,
                 self._settings.context_paths,
@@ -145,7 +151,7 @@ class ContextLevel:
             query=question.query,
             route=route,
             hits=hits,
-            nothing_relevant=not hits,
+            nothing_relevant=not hits or not relevant,
             degraded=degraded,
             timings_ms=clock.timings_ms,
             index={"space": space.key, "stale_cards": scope.stale_cards},
@@ -174,3 +180,10 @@ class ContextLevel:
     ) -> dict[Collection, list[int]]:
         depth = _DEPTH_UNDER_FILTER if question.filters and passing is None else self._settings.context_anchors
         return {collection: hits.top(depth)[0].tolist() for collection, hits in words.items()}
+
+
+def _stranger(calibration: Calibration, script: Script, share: float) -> float | None:
+    """The z that such a share of questions reach that nothing is there for, of claims by themselves and in context."""
+    known = [calibration.stranger(kind, script, share) for kind in (TextKind.point, TextKind.point_edge)]
+    told = [z for z in known if z is not None]
+    return sum(told) / len(told) if told else None
