@@ -12,6 +12,7 @@ from app.core.ids import new_id
 from app.db.session import raw
 from app.graph import entity_pages
 from app.graph.entity_pages import EntityNotFound
+from app.index.spaces import Spaces
 from app.ingestion.link import revise
 from app.ingestion.link.resolve import Resolver
 from app.ingestion.link.revise import (
@@ -52,7 +53,7 @@ async def patch(desk: Desk, entity_id: uuid.UUID, **changes: Any) -> None:
 
 
 async def embed(desk: Desk) -> int:
-    return (await Resolver(desk.database, desk.embedder).run(desk.id)).embedded
+    return (await Resolver(desk.database, Spaces(desk.embedder)).run(desk.id)).embedded
 
 
 async def shape(desk: Desk) -> list[tuple[Any, ...]]:

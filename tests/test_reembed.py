@@ -42,6 +42,7 @@ from app.index.collections import TextKind
 from app.index.rows import text_hash
 from app.index.spaces import Spaces, SpaceUnavailable
 from app.ingestion import reembed, texts
+from app.ingestion.link.resolve import Resolver
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.reembed import REEMBED, Reembedding
 from app.jobs.job import JobContext
@@ -486,6 +487,22 @@ async def test_a_vector_of_another_text_is_put_right_in_both_spaces(filled: Worl
     await filled.move(filled.moving())
     assert texts.entity_text("Ada", ["Ada L."], "She left in spring.") in filled.old.texts
     assert await filled.assert_same(filled.new) == ALL
+
+
+async def test_an_edited_entity_gets_its_vector_in_both_spaces(filled: World) -> None:
+    """Edits take the vectors away; the job that makes them anew writes wherever vectors are written."""
+    moving = filled.moving()
+    await moving.begin()
+    await moving.fill(await begun(filled))
+    await say(filled, "Ada", "She left in spring.", vector=False)
+    await filled.library.execute(
+        "DELETE FROM entity_vectors v USING entities e WHERE e.id = v.owner_id AND e.name = 'Ada'"
+    )
+    resolver = Resolver(filled.database, filled.spaces(filled.old, filled.new))
+    assert (await resolver.run(filled.library.id)).embedded == 1
+    assert await filled.assert_same(filled.new) == ALL
+    await ended(filled)
+    assert await moving.advance()
 
 
 async def test_the_way_back_embeds_nothing_that_is_still_there(filled: World) -> None:

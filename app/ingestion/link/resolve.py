@@ -19,13 +19,12 @@ from app.graph import cone_queries, entity_queries, revision_queries
 from app.graph.entity_queries import StoredEntity
 from app.graph.vector_tables import EntityVector, TextRole
 from app.graph.vectors import VectorEntry, insert_vectors
-from app.index import queries as index
 from app.index.rows import text_hash
+from app.index.spaces import Spaces
 from app.ingestion.link import revise
 from app.ingestion.link.judge import PAIRS_PER_CALL, Judge, Ruling, Sheet
 from app.ingestion.link.plan import Known
 from app.ingestion.texts import entity_text
-from app.providers.ports import Embedder
 
 log = get(__name__)
 
@@ -53,9 +52,9 @@ class _Waiting:
 class Resolver:
     """Without a `judge` (offline) pairs keep waiting for a person."""
 
-    def __init__(self, database: Database, embedder: Embedder, judge: Judge | None = None) -> None:
+    def __init__(self, database: Database, spaces: Spaces, judge: Judge | None = None) -> None:
         self._database = database
-        self._embedder = embedder
+        self._spaces = spaces
         self._judge = judge
 
     async def run(self, workspace_id: uuid.UUID) -> Resolved:
@@ -67,28 +66,33 @@ class Resolver:
         return done
 
     async def embed_missing(self, workspace_id: uuid.UUID) -> int:
-        """Vectors for entities that have none; gives how many."""
+        """Vectors for entities that have none, in every space that is written; gives how many entities. What is edited
+        meanwhile is left to the job that the edit asked for.
+        """
         total = 0
         while True:
             async with self._database.unit() as session:
-                space_id = await index.ensure_space(session, self._embedder.space)
-                ids = await revision_queries.list_without_vector(session, workspace_id, space_id, _BATCH)
-                entities = await entity_queries.list_stored(session, workspace_id, ids=ids) if ids else []
-            if not entities:
+                targets = await self._spaces.to_write(session)
+                ids = await revision_queries.list_without_vector(session, workspace_id, targets[0].id, _BATCH)
+                texts = await _texts(session, workspace_id, ids)
+            if not texts:
                 return total
-            texts = {e.id: entity_text(e.name, e.aliases, e.description) for e in entities}
-            dense = (await self._embedder.passages(list(texts.values()))).dense
+            made = {target.id: (await target.embedder.passages(list(texts.values()))).dense for target in targets}
             async with self._database.unit() as session:
+                targets = await self._spaces.to_write(session)
+                if any(target.id not in made for target in targets):
+                    continue
                 await cone_queries.lock_graph(session, workspace_id)
-                still = set(await revision_queries.list_without_vector(session, workspace_id, space_id, 100 * _BATCH))
-                entries = [
-                    VectorEntry(entity_id, TextRole.own, text_hash(text), vector)
-                    for (entity_id, text), vector in zip(texts.items(), dense, strict=True)
-                    if entity_id in still
-                ]
-                await insert_vectors(session, workspace_id, space_id, EntityVector, entries)
-            total += len(entries)
-            if not entries:
+                missing = await revision_queries.list_without_vector(session, workspace_id, targets[0].id, 100 * _BATCH)
+                said = await _texts(session, workspace_id, [one for one in missing if one in texts])
+                kept = [(at, one) for at, one in enumerate(texts) if said.get(one) == texts[one]]
+                for target in targets:
+                    entries = [
+                        VectorEntry(one, TextRole.own, text_hash(texts[one]), made[target.id][at]) for at, one in kept
+                    ]
+                    await insert_vectors(session, workspace_id, target.id, EntityVector, entries)
+            total += len(kept)
+            if not kept:
                 return total
 
     async def resolve_pairs(self, workspace_id: uuid.UUID, judge: Judge, done: Resolved) -> None:
@@ -166,3 +170,9 @@ class Resolver:
 
 def _sheet(entity: StoredEntity, said: dict[uuid.UUID, list[str]]) -> Sheet:
     return Sheet(entity.name, entity.type, entity.aliases, entity.description, said.get(entity.id, ()))
+
+
+async def _texts(session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """What is embedded of these entities, as they are now."""
+    entities = await entity_queries.list_stored(session, workspace_id, ids=ids) if ids else []
+    return {one.id: entity_text(one.name, one.aliases, one.description) for one in entities}
