@@ -131,7 +131,7 @@ async def test_known_cards_are_upserted(client: httpx.AsyncClient, services: Ser
     assert states == {
         "e0": (1, ["t"], "ready"),
         "e1": (2, ["t"], "queued"),
-        "e2": (2, ["new"], "ready"),
+        "e2": (2, ["new"], "queued"),
         "e3": (1, [], "queued"),
         "mine": (1, [], "queued"),
     }

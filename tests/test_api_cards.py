@@ -169,20 +169,35 @@ async def test_clearing_title_and_content_is_refused_and_changes_nothing(client:
     assert (await client.get(f"{API}/cards/{card['id']}")).json() == card
 
 
-async def test_only_a_change_of_text_is_ingested_again(client: httpx.AsyncClient, services: Services) -> None:
+async def test_only_what_is_read_is_ingested_again(client: httpx.AsyncClient, services: Services) -> None:
     card = await create(client, title="T", content="c")
     await ingest_all(services)
     url = f"{API}/cards/{card['id']}"
-    ready = (await client.patch(url, json={"tags": ["x"], "metadata": {"a": 1}})).json()
+    ready = (await client.patch(url, json={"source": {"kind": "k"}, "metadata": {"a": 1}})).json()
     assert (ready["version"], ready["ingestion"]["state"]) == (2, "ready")
 
-    again = (await client.patch(url, json={"tags": ["x"], "metadata": {"a": 1}, "title": "T"})).json()
+    again = (await client.patch(url, json={"source": {"kind": "k"}, "metadata": {"a": 1}, "title": "T"})).json()
     assert again == ready
 
     queued = (await client.patch(url, json={"content": "c2"})).json()
     assert (queued["version"], queued["ingestion"]["state"]) == (3, "queued")
     payloads = [row[0] for row in await fetch(services.database, "SELECT payload FROM jobs ORDER BY id")]
     assert payloads == [{"cards": [[card["id"], 1]]}, {"cards": [[card["id"], 3]]}]
+
+
+@pytest.mark.parametrize("change", [{"tags": ["Alder"]}, {"created_at": "2020-01-01T00:00:00Z"}])
+async def test_tags_are_names_and_times_are_told_from_the_date(
+    client: httpx.AsyncClient, services: Services, change: dict[str, Any]
+) -> None:
+    """Read again, at the version of the text that it has."""
+    card = await create(client, title="T", content="c")
+    await ingest_all(services)
+    changed = (await client.patch(f"{API}/cards/{card['id']}", json=change)).json()
+    assert (changed["version"], changed["ingestion"]["state"]) == (2, "queued")
+    payloads = [row[0] for row in await fetch(services.database, "SELECT payload FROM jobs ORDER BY id")]
+    assert payloads[-1] == {"cards": [[card["id"], 1]]}
+    await ingest_all(services)
+    assert (await client.get(f"{API}/cards/{card['id']}")).json()["ingestion"]["state"] == "ready"
 
 
 async def test_a_title_by_hand_survives_new_content(client: httpx.AsyncClient) -> None:

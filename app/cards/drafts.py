@@ -85,8 +85,12 @@ class CardFields:
         return hashlib.sha256(f"{self.title}\x00{self.content}".encode()).hexdigest()
 
     def same_text(self, other: CardFields) -> bool:
-        """Whether nothing changed that ingestion looks at."""
+        """Whether what was written is the same."""
         return self.title == other.title and self.content == other.content
+
+    def same_reading(self, other: CardFields) -> bool:
+        """Whether nothing changed that ingestion looks at: tags are names, and times are told from the card's date."""
+        return self.same_text(other) and self.tags == other.tags and self.created_at == other.created_at
 
 
 def complete(new: NewCard, at: datetime) -> CardFields:

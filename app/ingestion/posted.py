@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.ingestion.cone.cover import cover
+from app.ingestion.cone.look import look
 from app.ingestion.extract.types import (
     EntityDraft,
     EpisodeDraft,
@@ -79,7 +80,7 @@ def with_posted(source: Source, posted: Sequence[Posted], own: Extraction, claim
     ]
     added: Counter[str] = Counter()
     if len(filled) == len(parts):
-        covered = cover(source, episodes, added=added)
+        covered = cover(source, episodes, look(source, drafts), added)
         episodes = [part.dated(episode, matcher) for part, episode in zip(parts, covered, strict=True)]
     return Extraction(tuple(drafts), tuple(relations), tuple(episodes), own.dropped, added)
 

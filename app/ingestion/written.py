@@ -58,6 +58,7 @@ def assign(card: Card, fields: CardFields) -> bool:
     card.updated_at = now()
     if not fields.same_text(before):
         card.text_version = card.version
+    if not fields.same_reading(before):
         mark_queued(card)
     return True
 
@@ -88,7 +89,8 @@ async def follow_up(
             links = await _links_of({card.id: card.content for card in batch})
             await queries.replace_links(session, workspace_id, links, fresh=fresh)
     if queued:
-        await enqueue_many(session, jobs(workspace_id, [*created, *rewritten]))
+        waiting = [card for card in changed if card.state == "queued"]
+        await enqueue_many(session, jobs(workspace_id, [*created, *waiting]))
 
 
 def jobs(workspace_id: uuid.UUID, cards: Sequence[Card]) -> list[NewJob]:
