@@ -8,8 +8,8 @@ from typing import Final
 from app.db.session import Database
 from app.doctor import graph_queries
 from app.index.rows import text_hash
-from app.ingestion.reembed import text_of
 from app.ingestion.reembed_queries import list_parts
+from app.ingestion.refill import text_of
 
 _PAGE: Final = 2000
 _FIRST: Final = uuid.UUID(int=0)
