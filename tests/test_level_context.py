@@ -255,6 +255,12 @@ async def test_without_a_cone_level_search_answers(plain: Library) -> None:
     assert [hit.card.title for hit in evidence.hits] == ["Note"]
 
 
+async def test_a_question_about_nothing_here_is_told_so(notes: Library) -> None:
+    own = await ask(notes, "Who bought the red sailing boat from Anna?")
+    other = await ask(notes, "Which enzyme unwinds DNA before bacterial replication?")
+    assert (own.nothing_relevant, other.nothing_relevant) == (False, True)
+
+
 async def test_an_empty_workspace_is_no_error(plain: Library) -> None:
     evidence = await ask(plain, "anything?")
     assert (evidence.hits, evidence.nothing_relevant) == ([], True)
