@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from app.commands import administration, database, measuring, notes, running, spaces
+from app.commands import administration, database, measuring, notes, routing, running, spaces
 from app.commands.common import err
 from app.core.errors import MindConeError
 from app.settings import unknown_variables
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for part in (running, notes, measuring, administration, spaces):
+for part in (running, notes, routing, measuring, administration, spaces):
     app.add_typer(part.app)
 app.add_typer(database.app, name="db", no_args_is_help=True, help="The schema of the database.")
 

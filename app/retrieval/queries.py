@@ -54,13 +54,17 @@ async def get_scope(session: AsyncSession, workspace_id: uuid.UUID, most_stale: 
     return Scope(SpaceRow(*space) if space[0] is not None else None, stale_cards)
 
 
-async def has_cards(session: AsyncSession, workspace_id: uuid.UUID) -> bool:
-    """Whether there is anything to look for, learned already or not."""
-    found = await session.scalar(
-        text("SELECT EXISTS (SELECT 1 FROM cards WHERE workspace_id = :workspace AND trashed_at IS NULL)"),
+async def get_offer(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[bool, bool]:
+    """Whether there is anything to look for, learned already or not; and whether any of it is in the cone."""
+    found = await session.execute(
+        text(
+            "SELECT EXISTS (SELECT 1 FROM cards WHERE workspace_id = :workspace AND trashed_at IS NULL), "
+            "EXISTS (SELECT 1 FROM points WHERE workspace_id = :workspace)"
+        ),
         {"workspace": workspace_id},
     )
-    return bool(found)
+    cards, cone = found.one()
+    return bool(cards), bool(cone)
 
 
 async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, space_id: int, up_to: int) -> int:

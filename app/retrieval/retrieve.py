@@ -14,7 +14,7 @@ from app.retrieval import queries
 from app.retrieval.levels.level1_search import SearchLevel
 from app.retrieval.levels.level2_explore import ExploreLevel
 from app.retrieval.levels.level3_context import ContextLevel
-from app.retrieval.route import built_level, route
+from app.retrieval.route import Facts, built_level, escalate, is_unavailable, route
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Filters, Level, Question, Route
 from app.text.segment import Segmenter
@@ -42,6 +42,26 @@ class Retriever:
         level = built_level(decision.level)
         if level is Level.chat:
             return Evidence(question.query, decision, (), timings_ms={"total": _since(started)})
+        evidence, decision = await self._found(workspace_id, question, decision, level)
+        deeper = escalate(decision, evidence.nothing_relevant)
+        if deeper is not decision and built_level(deeper.level) is deeper.level:
+            further, deeper = await self._found(workspace_id, question, deeper, deeper.level)
+            if not further.nothing_relevant:
+                log.info("escalated", level=deeper.level.name, escalated_from=decision.level.name)
+                evidence, decision = further, deeper
+        # Nothing found while cards are still being learned is not the same as nothing there.
+        pending = not evidence.hits and evidence.index.get("stale_cards")
+        flags = (["level_unavailable"] if is_unavailable(decision) else []) + (["ingestion_pending"] if pending else [])
+        return replace(
+            evidence,
+            degraded=[*evidence.degraded, *flags],
+            timings_ms={**evidence.timings_ms, "total": _since(started)},
+        )
+
+    async def _found(
+        self, workspace_id: uuid.UUID, question: Question, decision: Route, level: Level
+    ) -> tuple[Evidence, Route]:
+        """What the level finds, or level search where it has nothing to begin with; and the decision with that gate."""
         evidence = None
         if level is Level.explore:
             evidence = await self._explore.search(workspace_id, question, decision)
@@ -55,24 +75,16 @@ class Retriever:
                 level = Level.search
         if evidence is None:
             evidence = await self._search.search(workspace_id, question, replace(decision, level=level))
-        # Nothing found while cards are still being learned is not the same as nothing there.
-        pending = not evidence.hits and evidence.index.get("stale_cards")
-        flags = (["level_unavailable"] if built_level(decision.level) is not decision.level else []) + (
-            ["ingestion_pending"] if pending else []
-        )
-        return replace(
-            evidence,
-            degraded=[*evidence.degraded, *flags],
-            timings_ms={**evidence.timings_ms, "total": _since(started)},
-        )
+        return evidence, decision
 
     async def route(self, workspace_id: uuid.UUID, question: Question) -> Route:
         """The decision alone."""
         if question.level is not None:
             return route(question.query, question.level)
         async with self._database.read() as session:
-            empty = not await queries.has_cards(session, workspace_id)
-        return route(question.query, None, workspace_empty=empty)
+            cards, cone = await queries.get_offer(session, workspace_id)
+        # Which names are known, level explore finds out by itself; communities have no reports yet.
+        return route(question.query, None, Facts(cards=cards, cone=cone, reports=False))
 
 
 def _known_at(filters: Filters, moment: datetime) -> Filters:

@@ -1,34 +1,115 @@
-"""Which level answers a question. Pure: explicit level, then rules, then gates."""
+"""Which level answers a question. Pure: the level asked for, else rules, else the classifier; then gates; and at most
+one level deeper where the evidence turns out weak. The decision is data.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
 
+from app.retrieval.route_classifier import classifier
+from app.retrieval.route_cues import CUES, cues
+from app.retrieval.route_features import masked
+from app.retrieval.route_rules import find_rule
 from app.retrieval.types import Level, Route
-from app.text.normalise import fold
 
 BUILT = frozenset({Level.chat, Level.search, Level.explore, Level.context})
 
-_GREETING = re.compile(
-    r"^(?:(?:hi|hello|hey|yo)(?: there| mindcone)?|good (?:morning|afternoon|evening|night)|how are you(?: doing)?|"
-    r"thanks?(?: you)?(?: (?:so|very) much)?|thx|bye|goodbye|see you|who are you|what can you do|ok(?:ay)?|"
-    r"你好[啊呀吗]?|您好|嗨|哈喽|早上好|早安|下午好|晚上好|晚安|谢谢[你您]?|多谢|再见|拜拜|你是谁|你能做什么|你会什么|在吗|好的)$"
-)
+# A rule is right so often on the questions that the classifier is trained on (`python -m bench.router.report`).
+RULE_CONFIDENCE: Final = 0.99
+# What says nothing of its level looks like level search; the deeper ones fall back to it where they find no beginning,
+# so they get the benefit of the doubt.
+_SEARCH_WEIGHT: Final = 0.4
+# A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
+_NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
+# Where a level is closed, the one that answers in its place; each has one below it that is never closed.
+_INSTEAD: Final = {Level.insight: Level.context, Level.context: Level.search, Level.explore: Level.search}
 
 
-def route(query: str, explicit: Level | None, *, workspace_empty: bool = False) -> Route:
-    """The decision for one question; `gates` names what kept it from a deeper level."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the workspace has to offer. None: not known, so no gate."""
+
+    cards: bool | None = None
+    cone: bool | None = None
+    reports: bool | None = None
+    known_entity: bool | None = None
+
+
+NO_FACTS: Final = Facts()
+
+
+def route(query: str, explicit: Level | None, facts: Facts = NO_FACTS) -> Route:
+    """The decision for one question; `gates` names what kept it from the level that its words call for."""
     if explicit is not None:
-        wanted = Route(explicit, "explicit")
-    elif _GREETING.match(re.sub(r"[^\w\s]+", "", fold(query)).strip()):
-        wanted = Route(Level.chat, "small_talk")
-    else:
-        wanted = Route(Level.search, "default", 0.5)
-    if workspace_empty and explicit is None and wanted.level is not Level.chat:
-        return Route(Level.chat, wanted.reason, wanted.confidence, ("empty_workspace",))
-    return wanted
+        return Route(explicit, "explicit")
+    return gated(wanted(query), facts)
+
+
+def wanted(query: str) -> Route:
+    """What the words of a question call for."""
+    text = masked(query)
+    if not text:
+        return Route(Level.chat, "blank")
+    if rule := find_rule(text, {CUES[place] for place in cues(text)}):
+        return Route(rule.level, rule.reason, RULE_CONFIDENCE)
+    return by_chance(dict(zip(Level, classifier().probabilities(text).tolist(), strict=True)))
+
+
+def by_chance(chances: Mapping[Level, float]) -> Route:
+    """The level that the classifier's probabilities stand for."""
+    weighed = {level: chance * (_SEARCH_WEIGHT if level is Level.search else 1) for level, chance in chances.items()}
+    total = sum(weighed.values())
+    likely = sorted(weighed, key=lambda level: (-weighed[level], level))
+    level = next(level for level in likely if weighed[level] >= _NEEDED.get(level, 0.0) * total)
+    return Route(level, "classifier", round(chances[level], 3))
+
+
+def gated(decision: Route, facts: Facts) -> Route:
+    """The same, or what the workspace lets through of it."""
+    if facts.cards is False and decision.level is not Level.chat:
+        return replace(decision, level=Level.chat, gates=[*decision.gates, "empty_workspace"])
+    while (gate := _gate(decision.level, facts)) is not None:
+        decision = replace(decision, level=_INSTEAD[decision.level], gates=[*decision.gates, gate])
+    return decision
+
+
+def escalate(decision: Route, evidence_weak: bool, facts: Facts = NO_FACTS) -> Route:
+    """One level deeper, to the next that is open, where the evidence is weak. Once; never from a level that somebody
+    asked for, and never where nothing was looked for.
+    """
+    if not evidence_weak or decision.escalated_from is not None or decision.reason == "explicit":
+        return decision
+    if decision.level is Level.chat:
+        return decision
+    for deeper in Level:
+        if deeper > decision.level and _gate(deeper, facts) is None and not _was_closed(deeper, decision):
+            return replace(decision, level=deeper, escalated_from=decision.level)
+    return decision
 
 
 def built_level(level: Level) -> Level:
     """The level that answers in place of one that is not there yet."""
     return level if level in BUILT else Level.search
+
+
+def is_unavailable(decision: Route) -> bool:
+    """Whether the level that the question calls for is one that is not there yet."""
+    unbuilt_insight = "no_reports" in decision.gates and Level.insight not in BUILT
+    return unbuilt_insight or built_level(decision.level) is not decision.level
+
+
+def _gate(level: Level, facts: Facts) -> str | None:
+    if level is Level.insight and facts.reports is False:
+        return "no_reports"
+    if level is Level.context and facts.cone is False:
+        return "no_cone"
+    if level is Level.explore and facts.known_entity is False:
+        return "no_known_entity"
+    return None
+
+
+def _was_closed(level: Level, decision: Route) -> bool:
+    gates = {Level.insight: "no_reports", Level.context: "no_cone", Level.explore: "no_known_entity"}
+    return gates[level] in decision.gates
