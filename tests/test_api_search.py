@@ -87,8 +87,8 @@ async def test_the_answer_has_the_shape_of_the_contract(client: httpx.AsyncClien
     [
         ("search", "search", "search", []),
         (1, "search", "search", []),
-        ("explore", "explore", "search", ["level_unavailable"]),
-        (3, "context", "search", ["level_unavailable"]),
+        ("explore", "explore", "search", []),
+        (3, "context", "context", []),
         ("insight", "insight", "search", ["level_unavailable"]),
     ],
 )
