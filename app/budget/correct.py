@@ -1,61 +1,78 @@
-"""Counters that learn from what providers report: two factors per model, one for Han text and one for the rest.
+"""Counters that learn from what providers report: three factors per model, for Han text, digits, and the rest.
 
 One factor would not do: a vocabulary made for Chinese needs a fifth less for Chinese and as much as any for English,
-so what a Chinese prompt taught would overflow the window with an English one. Knows no provider's client.
+so what a Chinese prompt taught would overflow the window with an English one; and some have one token per digit where
+others have one per three. Knows no provider's client.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from app.budget.count import HAN, TokenCounter, counter_for, prefix_within
 
 _HAN = re.compile(f"[{HAN}]")
-# About what a Han character costs.
-_HAN_TOKENS: Final = 0.8
-# Counting high wastes a little of a window, counting low overflows it.
-_FASTER: Final = 0.6
-_SLOWER: Final = 0.2
-_LOWEST: Final = 0.75
-_HIGHEST: Final = 2.0
+_DIGIT = re.compile("[0-9]")
+# About what a Han character and a digit cost at least.
+_HAN_TOKENS: Final = 0.7
+_DIGIT_TOKENS: Final = 0.33
+_LOWEST: Final = 0.6
+_HIGHEST: Final = 3.5
 # In short prompts the chat format's own tokens are too large a part; and who reports so much less or more counts
 # something else (cached tokens left out, hidden ones added).
 _MIN_TOKENS: Final = 200
 _CREDIBLE: Final = (0.5, 3.0)
+# Counting high wastes a little of a window, counting low overflows it.
+_RATHER_HIGH: Final = 1.02
+
+Parts = tuple[float, float, float]
+
+# How far vocabularies differ, as variances: most in whether they know Han characters and whole numbers.
+_DOUBT: Final[tuple[Parts, Parts, Parts]] = ((0.16, 0.0, 0.0), (0.0, 0.64, 0.0), (0.0, 0.0, 0.01))
+# How far a counter is off within one vocabulary, and how much of what was learned is forgotten with each prompt.
+_NOISE: Final = 0.04
+_DRIFT: Final = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A counter times its factors, weighed by how much of the text is Han."""
+    """A counter times its factors, weighed by how much of the text is Han, digits, other."""
 
     counter: TokenCounter
-    han: float = 1.0
-    other: float = 1.0
+    factors: Parts = (1.0, 1.0, 1.0)
+    doubt: tuple[Parts, Parts, Parts] = _DOUBT
 
     @property
     def is_exact(self) -> bool:
-        return self.counter.is_exact and self.han == self.other == 1.0
+        return self.counter.is_exact and self.factors == (1.0, 1.0, 1.0)
 
     def count(self, text: str) -> int:
         tokens = self.counter.count(text)
-        return math.ceil(self.factor(_han_part(text, tokens)) * tokens)
+        return max(round(_RATHER_HIGH * self.factor(parts_of(text, tokens)) * tokens), 1 if text else 0)
 
     def truncate(self, text: str, max_tokens: int) -> str:
         return prefix_within(text, max_tokens, self.count)
 
-    def factor(self, han_part: float) -> float:
-        return han_part * self.han + (1 - han_part) * self.other
+    def factor(self, parts: Parts) -> float:
+        return sum(factor * part for factor, part in zip(self.factors, parts, strict=True))
 
-    def learned(self, han_part: float, counted: float, reported: float) -> Corrected:
-        """Towards what was reported, each factor as far as it took part: normalised least mean squares."""
-        missing = reported / counted - self.factor(han_part)
-        rate = _FASTER if missing > 0 else _SLOWER
-        step = rate * missing / (han_part**2 + (1 - han_part) ** 2)
-        return Corrected(self.counter, _within(self.han + step * han_part), _within(self.other + step * (1 - han_part)))
+    def learned(self, parts: Parts, ratio: float) -> Corrected:
+        """After a text of these parts took `ratio` times as many tokens as counted: one step of a Kalman filter."""
+        shared = _three(sum(row[k] * parts[k] for k in range(3)) for row in self.doubt)
+        variance = sum(part * one for part, one in zip(parts, shared, strict=True)) + _NOISE**2
+        missing = ratio - self.factor(parts)
+        factors = (
+            min(max(factor + one * missing / variance, _LOWEST), _HIGHEST)
+            for factor, one in zip(self.factors, shared, strict=True)
+        )
+        doubt = [
+            _three(self.doubt[i][k] - shared[i] * shared[k] / variance + (_DRIFT if i == k else 0) for k in range(3))
+            for i in range(3)
+        ]
+        return Corrected(self.counter, _three(factors), (doubt[0], doubt[1], doubt[2]))
 
 
 class Corrections:
@@ -79,19 +96,27 @@ class Corrections:
         known = before if isinstance(before, Corrected) else Corrected(before)
         if counted < _MIN_TOKENS:
             return
-        han_part = _han_part(text, counted)
-        plain = counted / known.factor(han_part)
-        if not _CREDIBLE[0] <= reported / plain <= _CREDIBLE[1]:
+        plain = known.counter.count(text)
+        parts = parts_of(text, plain)
+        # What stands around the text (formats of messages, tools) is not the vocabulary's.
+        reported -= counted - known.count(text)
+        if plain == 0 or not _CREDIBLE[0] <= reported / plain <= _CREDIBLE[1]:
             return
         # Chat formats differ by a few tokens per message; that is no other vocabulary.
-        if known.is_exact and abs(reported - counted) <= 0.03 * counted:
+        if known.is_exact and abs(reported - plain) <= 0.03 * plain:
             return
-        self._known[provider, model] = known.learned(han_part, plain, reported)
+        self._known[provider, model] = known.learned(parts, reported / plain)
 
 
-def _han_part(text: str, tokens: int) -> float:
-    return min(1.0, _HAN_TOKENS * len(_HAN.findall(text)) / tokens) if tokens > 0 else 0.0
+def parts_of(text: str, tokens: int) -> Parts:
+    """How much of the text's tokens are Han, digits and other; they add up to 1."""
+    if tokens <= 0:
+        return 0.0, 0.0, 1.0
+    han = min(_HAN_TOKENS * len(_HAN.findall(text)) / tokens, 1.0)
+    digits = min(_DIGIT_TOKENS * len(_DIGIT.findall(text)) / tokens, 1.0 - han)
+    return han, digits, 1.0 - han - digits
 
 
-def _within(factor: float) -> float:
-    return min(max(factor, _LOWEST), _HIGHEST)
+def _three(values: Iterable[float]) -> Parts:
+    first, second, third = values
+    return first, second, third
