@@ -18,7 +18,9 @@ from app.ingestion.cone.look import look
 from app.ingestion.extract.offline_entities import find_entities
 from app.ingestion.extract.offline_relations import find_relations, view_sentences
 from app.ingestion.extract.types import Extraction, Source
+from app.text.normalise import name_key
 from app.text.segment import Segmenter
+from app.text.stamps import without_stamps
 
 NO_CARD = uuid.UUID(int=0)
 
@@ -51,12 +53,14 @@ class OfflineExtractor:
         return replace(found, episodes=tuple(cover(source, told, view, added)), added=added)
 
     def claims(self, text: str, title: str, said_at: datetime) -> list[str]:
-        """The claims of a text that is no card: what stands in the points of its cone."""
-        source = Source(NO_CARD, title, text, said_at)
+        """The claims of a text that is no card: what stands in the points of its cone, without the stamps of a log."""
+        source = Source(NO_CARD, title, without_stamps(text), said_at)
         view = look(source, find_entities(source, self._segmenter))
+        called = name_key(title)
         return [
             point.text
             for episode in cover(source, build_episodes(source, view), view)
             for facet in episode.facets
             for point in facet.points
+            if name_key(point.text) != called
         ]
