@@ -90,6 +90,14 @@ def turns(content: str) -> list[Turn]:
 _HEADING = re.compile(r"^(?:#{1,6} |```|~~~|---[ \t]*$|\|)", re.MULTILINE)
 
 
+def speaker_of(line: str) -> tuple[str, str] | None:
+    """Who speaks in a line that stands alone, and what is said; None unless the label is surely somebody."""
+    match = _LINE.match(line)
+    if match is None or not _may_speak(match["speaker"]) or not _is_person(_speaker(match["speaker"])):
+        return None
+    return _speaker(match["speaker"]), line[match.end() :].strip()
+
+
 def _speaker(label: str) -> str:
     return label.strip(" \t*_")
 

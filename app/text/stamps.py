@@ -18,7 +18,7 @@ _DATE = (
 _CLOCK = r"(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AP]\.?M\.?)?|(?:上午|下午|晚上|凌晨)?\d{1,2}[点时]\d{1,2}分?)"
 _STAMPS = re.compile(
     rf"\s*[\[【(（]\s*(?:{_DATE},?\s*(?:at\s+)?(?:{_CLOCK})?|{_CLOCK}(?:\s+on\s+{_DATE})?)\s*[\]】)）](?=[:：])|"
-    rf"[\[【(（]?\s*(?:(?:Session|Conversation|Meeting|Chat)\s+)?(?:Date|Time|日期|时间)\s*[:：]\s*{_DATE}(?:,?\s*{_CLOCK})?\s*"
+    rf"(?:[\[【(（]\s*)?(?:(?:Session|Conversation|Meeting|Chat)\s+)?(?:Date|Time|日期|时间)\s*[:：]\s*{_DATE}(?:,?\s*{_CLOCK})?\s*"
     rf"[\]】)）]?\s*[.;,:。；，：]?\s*"
     rf"|[\[【(（]\s*(?:{_DATE},?\s*(?:at\s+)?(?:{_CLOCK})?|{_CLOCK}(?:\s+on\s+{_DATE})?)\s*[\]】)）]\s*"
     rf"|(?:\bon\s+)?{_DATE},?\s*(?:at\s+)?{_CLOCK}\s*[,:;，：；]?\s*"

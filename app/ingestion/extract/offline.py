@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from app.ingestion.cone.build import build_episodes
 from app.ingestion.cone.cover import cover
@@ -18,11 +19,14 @@ from app.ingestion.cone.look import look
 from app.ingestion.extract.offline_entities import find_entities
 from app.ingestion.extract.offline_relations import find_relations, view_sentences
 from app.ingestion.extract.types import Extraction, Source
+from app.text.dialogue import speaker_of, stand_alone_turn
 from app.text.normalise import name_key
 from app.text.segment import Segmenter
+from app.text.sentences import sentences
 from app.text.stamps import without_stamps
 
-NO_CARD = uuid.UUID(int=0)
+NO_CARD: Final = uuid.UUID(int=0)
+SHORT_SENTENCE: Final = 22
 
 
 class OfflineExtractor:
@@ -53,14 +57,44 @@ class OfflineExtractor:
         return replace(found, episodes=tuple(cover(source, told, view, added)), added=added)
 
     def claims(self, text: str, title: str, said_at: datetime) -> list[str]:
-        """The claims of a text that is no card: what stands in the points of its cone, without the stamps of a log."""
-        source = Source(NO_CARD, title, without_stamps(text), said_at)
-        view = look(source, find_entities(source, self._segmenter))
+        """The claims of a text that is no card: what stands in the points of its cone, without the stamps of a log. A
+        line that somebody speaks is told by that name, sentence by sentence.
+        """
         called = name_key(title)
+        found: list[str] = []
+        prose: list[str] = []
+        for line in without_stamps(text).split("\n"):
+            spoken = speaker_of(line)
+            if spoken is None:
+                prose.append(line)
+                continue
+            found += self._told("\n".join(prose), title, said_at)
+            prose = []
+            found += _spoken(*spoken)
+        found += self._told("\n".join(prose), title, said_at)
+        return [claim for claim in dict.fromkeys(found) if name_key(claim) != called]
+
+    def _told(self, text: str, title: str, said_at: datetime) -> list[str]:
+        if not text.strip():
+            return []
+        source = Source(NO_CARD, title, text, said_at)
+        view = look(source, find_entities(source, self._segmenter))
         return [
             point.text
             for episode in cover(source, build_episodes(source, view), view)
             for facet in episode.facets
             for point in facet.points
-            if name_key(point.text) != called
         ]
+
+
+def _spoken(speaker: str, said: str) -> list[str]:
+    """Sentences with the speaker's name in them; one of a few words goes with the one before."""
+    parts: list[str] = []
+    for start, end in sentences(said):
+        sentence = said[start:end].strip()
+        if parts and len(sentence) < SHORT_SENTENCE:
+            parts[-1] = f"{parts[-1]} {sentence}"
+        elif sentence:
+            parts.append(sentence)
+    told = [stand_alone_turn(part, speaker) for part in parts]
+    return [part if speaker in part else f"{speaker}: {part}" for part in told]
