@@ -49,7 +49,7 @@ class RetrievalSettings(BaseModel):
     )
 
     explore_scorer: Scorer = "default"
-    explore_counted: int = Field(1000, ge=10, le=100_000, description="Cards of an entity are counted up to here")
+    explore_counted: int = Field(400, ge=10, le=100_000, description="Cards of an entity are counted up to here")
     explore_mentions: int = Field(80, ge=1, le=10_000, description="Of an entity that more mention, only titles")
     explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
     explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")

@@ -93,27 +93,35 @@ best AS (
     GROUP BY a.card_id, t.title, r.id, r.name, r.key, r.node
     HAVING NOT bool_or(a.own)
 ),
-ranked AS MATERIALIZED (
+ranked AS (
     SELECT
         best.*,
         row_number() OVER (
             PARTITION BY card_id ORDER BY least(relation_distance, point_distance) NULLS LAST, id
         ) AS place
     FROM best
+),
+kept AS MATERIALIZED (
+    SELECT * FROM ranked WHERE place <= $5
+),
+-- A hub that all these cards name is counted once.
+numbers AS MATERIALIZED (
+    SELECT root.id, counted.cards, counted.titled, counted.inside
+    FROM (SELECT DISTINCT id, key FROM kept) AS root
+    {counted: root.id}
 )
 SELECT
-    root.card_id,
-    root.title,
-    root.id AS entity_id,
-    root.name,
-    root.node,
-    counted.cards,
-    counted.titled,
-    counted.inside,
-    root.relation_id,
-    root.relation_distance,
-    root.point_id,
-    root.point_distance
-FROM ranked AS root
-{counted: root.id}
-WHERE root.place <= $5
+    kept.card_id,
+    kept.title,
+    kept.id AS entity_id,
+    kept.name,
+    kept.node,
+    numbers.cards,
+    numbers.titled,
+    numbers.inside,
+    kept.relation_id,
+    kept.relation_distance,
+    kept.point_id,
+    kept.point_distance
+FROM kept
+JOIN numbers ON numbers.id = kept.id

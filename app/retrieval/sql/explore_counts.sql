@@ -11,12 +11,19 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT
         (
-            SELECT count(*)
+            -- Not all mentions of a hub: a card has few of the same entity.
+            SELECT least(count(DISTINCT named.card_id), {most})
             FROM (
-                SELECT DISTINCT m.card_id
+                SELECT found.card_id
                 FROM unnest(members.ids) AS member (id)
-                JOIN mentions m ON m.workspace_id = $1 AND m.entity_id = member.id
-                LIMIT {most}
+                CROSS JOIN LATERAL (
+                    SELECT m.card_id
+                    FROM mentions m
+                    WHERE m.workspace_id = $1 AND m.entity_id = member.id
+                    ORDER BY m.entity_id, m.card_id
+                    LIMIT 2 * {most}
+                ) AS found
+                LIMIT 2 * {most}
             ) AS named
         )::int AS cards,
         (count(DISTINCT titles.id) FILTER (WHERE titles.own))::int AS titled,

@@ -15,8 +15,13 @@ rooted AS MATERIALIZED (
     SELECT DISTINCT about.relation_id, about.point_id, root.id, root.name, root.key, root.node
     FROM about
     {root: about.entity_id}
+),
+numbers AS MATERIALIZED (
+    SELECT root.id, counted.cards, counted.titled, counted.inside
+    FROM (SELECT DISTINCT id, key FROM rooted) AS root
+    {counted: root.id}
 )
-SELECT root.relation_id, root.point_id, root.id AS entity_id, root.name, root.node, counted.cards, counted.titled,
-       counted.inside
-FROM rooted AS root
-{counted: root.id}
+SELECT rooted.relation_id, rooted.point_id, rooted.id AS entity_id, rooted.name, rooted.node, numbers.cards,
+       numbers.titled, numbers.inside
+FROM rooted
+JOIN numbers ON numbers.id = rooted.id
