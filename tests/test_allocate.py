@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,9 +19,10 @@ from app.budget.pack import Item, Packed, best_first, normalised, pack, pack_run
 from app.budget.settings import BudgetSettings
 from app.chat.blocks import PER_MESSAGE_TOKENS, Note, Turn
 from app.chat.citations import Citable
-from app.chat.connections import Connection
+from app.chat.connections import Connection, connections, said_in
 from app.chat.prompt import Prompt, lay_out
 from app.chat.shorten import Shortening, source_tokens, trimmed
+from app.retrieval.types import CardRef, Hit
 
 COUNTERS = {
     "estimate": counter_for("custom"),
@@ -424,7 +426,7 @@ def test_what_a_tool_gives_back_is_trimmed_before_it_is_appended(counter: TokenC
 # ------------------------------------------------------------------------------------ connections
 
 
-def laid_out(connections: Sequence[Connection], sources: Sequence[Citable], budget: int = 3000) -> Prompt:
+def laid_out(paths: Sequence[Connection], sources: Sequence[Citable], budget: int = 3000) -> Prompt:
     return lay_out(
         "Where?",
         sources,
@@ -432,7 +434,7 @@ def laid_out(connections: Sequence[Connection], sources: Sequence[Citable], budg
         budget_tokens=budget,
         counter=COUNTERS["o200k"],
         grounded=True,
-        connections=connections,
+        connections=paths,
     )
 
 
@@ -462,6 +464,54 @@ def test_a_sentence_whose_source_does_not_fit_is_told() -> None:
     assert not [one for one in prompt.citable.values() if said in one.text] or said in prompt.messages[-1].content
     far = source(2, "word " * 5000 + said)
     assert f"({said})" in laid_out([connection(2, said)], [source(1, "Short."), far], budget=400).messages[-1].content
+
+
+def hit(rank: int, paths: Sequence[Mapping[str, Any]]) -> Hit:
+    card = CardRef(uuid.UUID(int=rank), f"Card {rank}", None, datetime(2026, 1, 1, tzinfo=UTC), ())
+    return Hit(rank, 1.0, card, "", (), {}, paths=paths)
+
+
+def walked(*steps: tuple[str, str, str, str], card: int, score: float = 0.5) -> dict[str, Any]:
+    """(kind of node, label, kind of edge, its text) … and the card."""
+    told = [
+        {"node": {"kind": kind, "id": label, "label": label}, "edge": {"kind": edge, "text": text}}
+        for kind, label, edge, text in steps
+    ]
+    last = {"node": {"kind": "card", "id": str(uuid.UUID(int=card)), "label": f"Card {card}"}, "edge": None}
+    return {"cost": 1 - score, "score": score, "steps": [*told, last]}
+
+
+def test_paths_of_every_level_become_lines() -> None:
+    named = walked(("entity", "Anna", "mention", "Anna"), card=1)
+    bridge = walked(
+        ("entity", "Anna", "relation", "Anna founded ACME in 2019."), ("entity", "ACME", "title", "ACME"), card=1
+    )
+    over_card = walked(("card", "Diary", "claim", "ACME moved."), ("entity", "ACME", "mention", "ACME"), card=2)
+    cone = walked(
+        ("point", "The ferry leaves at nine.", "facet_point", "Timetable → The ferry leaves at nine."),
+        ("facet", "Timetable", "episode_facet", "Timetable: when ships leave"),
+        ("episode", "A trip to Hiddensee", "card_episode", "A trip to Hiddensee"),
+        card=2,
+    )
+    empty = {"steps": []}
+    found = connections([hit(1, [named, bridge]), hit(2, [cone, over_card, empty])])
+    assert [one.card_id.int for one in found] == [1, 2, 1, 2]
+
+    def lines(*excerpts: str) -> list[str | None]:
+        return [one.line("7", said_in(excerpts)) for one in found]
+
+    assert lines() == [
+        None,  # that a card speaks of what the question names is no news
+        'A trip to Hiddensee → Timetable (The ferry leaves at nine.) → "Card 2" [7]',
+        'Anna (Anna founded ACME in 2019.) → ACME → "Card 1" [7]',
+        'Diary (ACME moved.) → ACME → "Card 2" [7]',
+    ]
+    assert lines("Well: the ferry leaves at nine.", "Anna founded\nACME in 2019. ACME moved.") == [
+        None,
+        None,
+        'Anna → ACME → "Card 1" [7]',
+        'Diary → ACME → "Card 2" [7]',
+    ]
 
 
 def test_no_data_closes_its_fence() -> None:

@@ -18,6 +18,7 @@ from app.text.sentences import sentences
 MIN_TOKENS: Final = 32
 # What the marks of a cut may cost.
 _SLACK: Final = 4
+_MAX_CHARS_PER_TOKEN: Final = 16
 _LEFT_OUT: Final = "\n[… {count} characters left out …]\n"
 
 
@@ -113,7 +114,8 @@ def trimmed(result: str, room_tokens: int, counter: TokenCounter) -> str:
     """What a tool gave back, so that it fits before it is appended to a prompt: two thirds of the room for its head,
     the rest for its tail, and how much is missing between them.
     """
-    if len(result) <= room_tokens or counter.count(result) <= room_tokens:
+    # Counting what is far too long takes time.
+    if len(result) <= _MAX_CHARS_PER_TOKEN * room_tokens and counter.count(result) <= room_tokens:
         return result
     mark = _LEFT_OUT.format(count=len(result))
     room = room_tokens - counter.count(mark) - _SLACK
@@ -125,7 +127,7 @@ def trimmed(result: str, room_tokens: int, counter: TokenCounter) -> str:
 
 
 def _tail(text: str, room: int, count: Callable[[str], int]) -> str:
-    low, high = 0, min(len(text), 16 * max(room, 0))
+    low, high = 0, min(len(text), _MAX_CHARS_PER_TOKEN * max(room, 0))
     while low < high:
         middle = (low + high + 1) // 2
         if count(text[len(text) - middle :]) <= room:
