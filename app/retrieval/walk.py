@@ -40,12 +40,11 @@ _LARGE_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes: entities, then cards, each ascending by id. Edges by their head: `starts` of the runs of equal heads."""
+    """Nodes: entities, then cards, each ascending by id. Edges by their head, where they lead."""
 
     entities: Ids
     cards: Ids
     heads: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
     tails: npt.NDArray[np.int64]
     weights: F8
     """Of each edge its share of what leaves its tail."""
@@ -73,9 +72,8 @@ class Graph:
         start /= total
         at = start
         for _ in range(steps):
-            following = (1 - onward) * start
-            following[self.heads] += onward * np.add.reduceat(self.weights * at[self.tails], self.starts)
-            at = following
+            arriving = np.bincount(self.heads, self.weights * at.take(self.tails), minlength=len(start))
+            at = (1 - onward) * start + onward * arriving
         return at[len(self.entities) :]
 
     def best_cards(self, scores: F8, limit: int) -> dict[uuid.UUID, float]:
@@ -107,8 +105,7 @@ def build(named: npt.NDArray[np.void], said: npt.NDArray[np.void]) -> Graph:
     leaving = np.bincount(tails, weights, minlength=len(entities) + len(cards))
     order = np.argsort(heads, kind="stable")
     heads, tails, weights = heads[order], tails[order], weights[order]
-    starts = np.flatnonzero(np.r_[True, np.diff(heads) != 0]) if len(heads) else np.zeros(0, np.int64)
-    return Graph(entities, cards, heads[starts], starts, tails, weights / leaving[tails] if len(tails) else weights)
+    return Graph(entities, cards, heads, tails, weights / leaving[tails])
 
 
 @dataclass(slots=True)
