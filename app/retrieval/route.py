@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.retrieval.route_classifier import classifier
+from app.retrieval.route_classifier import Classifier, classifier
 from app.retrieval.route_cues import CUES, cues
 from app.retrieval.route_features import masked
 from app.retrieval.route_rules import find_rule
@@ -20,7 +20,7 @@ BUILT = frozenset({Level.chat, Level.search, Level.explore, Level.context})
 RULE_CONFIDENCE: Final = 0.99
 # What says nothing of its level looks like level search; the deeper ones fall back to it where they find no beginning,
 # so they get the benefit of the doubt.
-_SEARCH_WEIGHT: Final = 0.4
+_SEARCH_WEIGHT: Final = 0.7
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
 _NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
 # Where a level is closed, the one that answers in its place; each has one below it that is never closed.
@@ -47,14 +47,15 @@ def route(query: str, explicit: Level | None, facts: Facts = NO_FACTS) -> Route:
     return gated(wanted(query), facts)
 
 
-def wanted(query: str) -> Route:
-    """What the words of a question call for."""
+def wanted(query: str, model: Classifier | None = None) -> Route:
+    """What the words of a question call for; by default the classifier is the one that ships."""
     text = masked(query)
     if not text:
         return Route(Level.chat, "blank")
-    if rule := find_rule(text, {CUES[place] for place in cues(text)}):
+    seen = cues(text)
+    if rule := find_rule(text, {CUES[place] for place in seen}):
         return Route(rule.level, rule.reason, RULE_CONFIDENCE)
-    return by_chance(dict(zip(Level, classifier().probabilities(text).tolist(), strict=True)))
+    return by_chance(dict(zip(Level, (model or classifier()).probabilities(text, seen).tolist(), strict=True)))
 
 
 def by_chance(chances: Mapping[Level, float]) -> Route:

@@ -26,9 +26,9 @@ class Classifier:
     bias: npt.NDArray[np.float32]
     scale: float
 
-    def probabilities(self, text: str) -> npt.NDArray[np.float64]:
-        """Of each level, in the order of `Level`, for a masked question. They sum to 1."""
-        rows, values = features(text)
+    def probabilities(self, text: str, seen: list[int]) -> npt.NDArray[np.float64]:
+        """Of each level, in the order of `Level`, for a masked question and its cues. They sum to 1."""
+        rows, values = features(text, seen)
         logits = values @ self.weights[rows] * self.scale + self.bias
         raised = np.exp(logits - logits.max())
         return np.asarray(raised / raised.sum(), np.float64)

@@ -55,7 +55,9 @@ _PATTERNS: Final[dict[str, str]] = {
     r"|写(?:一|个|段|首|封|点|篇|份|几)|润色|改写|起草|拟一?(?:份|封|个)|编(?:一个|个|一段)|(?:起|取)(?:个|十个|"
     r"几个|一个)?.{0,3}名|换算|算一?下|"
     r"扮演|(?:讲|说|来)(?:个|一个|段|点)|生成|格式化|优化|重构|推荐|给我(?:出|随机|来)|帮我想|(?:想|取|起)(?:十|"
-    r"几|一|0)个|背(?:首|一)|唱|给个例子|用.{1,12}(?:实现|写)|改得",
+    r"几|一|0)个|背(?:首|一)|唱|给个例子|用.{1,12}(?:实现|写)|改得"
+    r"|^(?:plan|put ¶)|\bsynonym|rhymes with|给.{1,6}(?:组词|起名|取名)|[列做](?:一个|个|份)|帮我改|改一下|简化|"
+    r"转成|近义词|三分之一|\ba third of|给.{1,5}写",
     "translate": r"\btranslat|how (?:do|would|can) (?:you|i|one) say|\bin (?:french|german|spanish|chinese|"
     r"japanese|english|italian|korean)\b"
     r"|翻译|译成|译为|\bword for\b|what's § for\b|¶ in (?:§|\w+)\b|[¶里].{0,8}怎么[说讲写]$|怎么[说讲]$|翻成|"
@@ -116,7 +118,9 @@ _PATTERNS: Final[dict[str, str]] = {
     r"|\bstruggl|mistakes|one-sided|\bbroad\b|weakness|\btake stock|revolve|from phase|pain points|isolated|"
     r"table of contents|world view|central concepts|\bmain \w+|check-up|success and failure|haven't (?:touched|"
     r"noticed)|forgotten|短板|体检|盘点|围绕什么|议题|各阶段|忘|群像|成败|偏科|知识面|世界观|痛点|普遍|核心的|"
-    r"孤立|目录|导言|薄弱|结论综述",
+    r"孤立|目录|导言|薄弱|结论综述"
+    r"|\btopics\b|\bideas\b|未决|现状|洞察|主导|普遍同意|\bconsensus\b|\bdominant\b|insights|phase to phase|"
+    r"thin$|what kind of stuff|open issues",
     "most": r"\bmost (?:about|often|common|frequent|important|of)\b|\bdominat|\bmostly\b|\btop (?:0|three|five|"
     r"ten)\b|最多|最常|占比|最关心|最重要|最频繁|多数|"
     r"大体|主要",
@@ -183,7 +187,8 @@ _PATTERNS: Final[dict[str, str]] = {
     r"的故事|来回"
     r"|from (?:the )?beginning|ins and outs|back and forth|\bnight\b|last meeting|\byears at\b|\bdays (?:of|when|"
     r"around)|been through|troubles|proposed|caught fire|chaotic|preceded|react|前前后后|那些年|那会儿|场面|求婚|"
-    r"反应|气氛|从头(?:讲|说|到尾讲)|路上|遭遇|走过的路|变故|契机|前因|乱成|起落|平息",
+    r"反应|气氛|从头(?:讲|说|到尾讲)|路上|遭遇|走过的路|变故|契机|前因|乱成|起落|平息"
+    r"|\b(?:relive|recount|brought about|begin for|started out|calm(?:ed)? down)\b|局面|压力下|怎么开始|尽头",
     "relation": r"\brelat(?:ed|es?|ion(?:ship)?s?)\b|\bconnect(?:s|ed|ions?|ing)?\b|\blink(?:s|ed|ing)?\b|"
     r"\bbetween\b|\bties?\b|\btied\b|\bbridges?\b|"
     r"\bnetwork\b|\bgraph\b|\bneighbou?rs?\b|\bpath\b|\bin common\b|\boverlap\b|\bassociat(?:ed|ions?)\b|"
@@ -201,7 +206,9 @@ _PATTERNS: Final[dict[str, str]] = {
     r"|\bcit(?:e|es|ed|ing)\b|\breferenced\b|reports? to|family tree|members of|web of|(?:knowledge|"
     r"ideas) around|performs? better|mediat|brought .* together|stands? between|friends? of friends?|talks? to$|"
     r"\bhave to do\b|引用|谱系|家族|汇报|隔着|成员|身边|属于.*还是|归到|建立在|衍生|知识网络|旗下|接口|流向|牵线|"
-    r"反目|朋友的朋友|谁懂|向谁",
+    r"反目|朋友的朋友|谁懂|向谁"
+    r"|瓜葛|链条|类似|相近|\bsimilar|多像|同乡|全部关系|\bassociates\b|\ballies\b|\brivals\b|\bdoes § know §|"
+    r"close to|顺着",
     "affects": r"\b(?:influenc\w*|affect(?:s|ed)?|impacts?(?: on)?|depends?(?: on)?|shaped?|leads? to|"
     r"results? in|inspired?|contributes?|interacts?|"
     r"upstream|downstream|mechanism|causes? .+ to|drives?|enables?|knock-on|breaks if|failure of|"

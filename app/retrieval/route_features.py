@@ -14,17 +14,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from app.retrieval.route_cues import CUES, cues
+from app.retrieval.route_cues import CUES
 from app.text.normalise import HAN, fold
 
 BUCKETS: Final = 1 << 15
 _PAIRS: Final = BUCKETS + len(CUES)
 ROWS: Final = _PAIRS + len(CUES) ** 2
-LENGTHS: Final = range(1, 5)
+LENGTHS: Final = range(1, 4)
 CUE_VALUE: Final = 1.0
 PAIR_VALUE: Final = 0.5
 # The beginning and the end of a question tell what is wanted; a pasted text in between does not.
-_HEAD, _TAIL = 320, 160
+_HEAD, _TAIL = 240, 120
 
 _TITLE = re.compile(r"《[^》]{1,120}》")
 _QUOTED = re.compile(r"「[^」]{1,120}」|“[^”]{1,120}”|\"[^\"]{1,120}\"|`[^`]{1,120}`")
@@ -65,12 +65,11 @@ def masked(text: str) -> str:
     return _POLITE.sub("", text) or text
 
 
-def features(text: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """Rows of the weights that a masked `text` calls for, and how much each counts: all n-grams together as much as
-    a few cues, however long the text is.
+def features(text: str, seen: list[int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """Rows of the weights that a masked `text` and its cues call for, and how much each counts: all n-grams together as
+    much as one cue, however long the text is.
     """
     grams = _buckets(text)
-    seen = cues(text)
     pairs = [_PAIRS + first * len(CUES) + second for first, second in combinations(seen, 2)]
     rows = np.concatenate([grams, np.array([BUCKETS + cue for cue in seen] + pairs, np.int64)])
     values = np.full(len(rows), 1 / np.sqrt(len(grams)), np.float32)
@@ -81,7 +80,7 @@ def features(text: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 
 def _buckets(text: str) -> npt.NDArray[np.int64]:
     """Sorted, each once: FNV-1a over code points, one hash per n-gram."""
-    points = np.frombuffer(f"{_BEGIN}{text}{_END}".encode("utf-32-le"), np.uint32).astype(np.uint64)
+    points = np.frombuffer(f"{_BEGIN}{text}{_END}".encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     hashed = np.full(len(points), 0xCBF29CE484222325, np.uint64)
     found = []
     for length in LENGTHS:

@@ -15,15 +15,11 @@ from app.retrieval.route_cues import HAN_KIN, KIN
 from app.retrieval.types import Level
 
 _NONE: Final[Set[str]] = frozenset()
-# What a few words may show that are nothing but words to look for.
-_KEYWORDS: Final[Set[str]] = frozenset(
-    {"very_short", "name", "two_names", "quote", "card_title", "attribute", "kin", "notes", "when", "where", "quantity"}
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Fits where `pattern` is found, or any of `cues`; with all of `also`, none of `unless`, and nothing but `only`."""
+    """Fits where `pattern` is found, or any of `cues`; with all of `also` and none of `unless`."""
 
     level: Level
     reason: str
@@ -31,13 +27,10 @@ class Rule:
     cues: Set[str] = _NONE
     also: Set[str] = _NONE
     unless: Set[str] = _NONE
-    only: Set[str] | None = None
 
     def fits(self, text: str, shown: Set[str]) -> bool:
         if not self.also <= shown or self.unless & shown:
             return False
-        if self.only is not None:
-            return shown <= self.only
         return bool(self.cues & shown) or (self.pattern is not None and self.pattern.search(text) is not None)
 
 
@@ -193,12 +186,46 @@ RULES: Final = (
         ),
     ),
     Rule(
+        Level.insight,
+        "whole_collection",
+        cues=frozenset({"whole"}),
+        unless=frozenset(
+            {
+                "one_card",
+                "quote",
+                "find",
+                "make",
+                "story",
+                "dialogue",
+                "relation",
+                "earlier",
+                "code",
+                "attribute",
+                "who",
+                "when",
+                "where",
+                "said_about",
+                "name",
+                "two_names",
+                "kin",
+                "follow",
+                "affects",
+                "compare",
+                "quantity",
+                "branch",
+                "you_said",
+                "feeling",
+                "text_given",
+                "why",
+            }
+        ),
+    ),
+    Rule(
         Level.context,
         "story",
         _STORY,
         unless=frozenset({"notes", "one_card", "code", "make", "theme", "quantity", "attribute", "most"}),
     ),
-    Rule(Level.search, "keywords", also=frozenset({"very_short"}), only=_KEYWORDS),
     Rule(Level.search, "find", _FIND, unless=frozenset({"relation", "theme", "dialogue", "compare"})),
     Rule(Level.explore, "connection", _CONNECTION, unless=frozenset({"story", "dialogue", "code", "make", "whole"})),
     Rule(

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from app.retrieval.route import wanted
 from app.retrieval.route_classifier import classifier
+from app.retrieval.route_cues import cues
 from app.retrieval.route_features import masked
 from app.retrieval.types import Level, Route
 from bench.router.labels import Labelled, questions, read_templates
@@ -62,7 +63,8 @@ def _held_out(held_out: list[Labelled], misses: bool) -> None:
     print(f"\n## Held-out templates: {len(held_out)} questions\n")
     print(confusion(gold, [one.level for one in told]))
     print(f"\nmacro-F1 {macro_f1(gold, [one.level for one in told]):.3f}")
-    alone = [Level(int(classifier().probabilities(masked(one.text)).argmax())) for one in held_out]
+    texts = [masked(one.text) for one in held_out]
+    alone = [Level(int(classifier().probabilities(text, cues(text)).argmax())) for text in texts]
     print(f"classifier alone {macro_f1(gold, alone):.3f}")
     for lang in ("zh", "en", "mixed"):
         chosen = [place for place, one in enumerate(held_out) if one.lang == lang]
