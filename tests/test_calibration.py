@@ -458,6 +458,21 @@ async def test_it_is_done_when_there_is_something_and_again_when_that_has_grown(
     assert not await due(shop)
 
 
+async def test_what_fails_is_not_tried_again_every_minute(shop: Library) -> None:
+    await fill(shop, [english(n) for n in range(12)])
+    measuring = calibrating(shop)
+    assert await measuring.enqueue_due() == 1
+
+    async def broken(job: Any) -> None:
+        raise ValueError
+
+    await run_until_idle(shop.database.dsn, {CALIBRATE: broken}, QUICK, wait_for_delayed=True)
+    assert await shop.rows("SELECT state FROM jobs WHERE kind = 'calibrate'") == [("failed",)]
+    assert await measuring.enqueue_due() == 0
+    await shop.execute("UPDATE jobs SET finished_at = now() - interval '4 hours'")
+    assert await measuring.enqueue_due() == 1
+
+
 async def test_a_space_is_measured_before_search_reads_it(shop: Library) -> None:
     await fill(shop, [english(n) for n in range(12)])
     following = Counting(48)

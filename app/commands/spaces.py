@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Final
@@ -67,11 +68,13 @@ async def _follow(opened: Services, bar: Progress) -> None:
     task = bar.add_task("filling", total=None)
     working = asyncio.create_task(work_until_idle(opened))
     while True:
+        started = time.monotonic()
         found = await opened.reembedding.status(counted=True)
         if found.progress is None or found.progress.stuck:
             break
         bar.update(task, completed=found.progress.done, total=found.progress.total)
-        await asyncio.wait({working}, timeout=_LOOK_SECONDS)
+        # Counting reads whole tables: no more than a tenth of the time is spent on it.
+        await asyncio.wait({working}, timeout=max(_LOOK_SECONDS, 10 * (time.monotonic() - started)))
         if working.done():
             working.result()
             await advance_space(opened)

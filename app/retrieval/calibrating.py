@@ -62,6 +62,7 @@ LOOKS: Final = 30
 """Questions of each script that are looked for, and as many general ones."""
 FEWEST_TEXTS: Final = 30
 GROWTH: Final = 1.5
+_REMEMBERED: Final = 1000
 _FEWEST_QUESTIONS: Final = 20
 _DRAWN: Final = 3 * TEXTS
 _FOUND: Final = 64
@@ -111,6 +112,8 @@ class Calibrations:
         found, until = self._known.get((workspace_id, space.id), (None, 0.0))
         if found is None or until <= moment:
             found = await load(session, workspace_id, space)
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
             self._known[workspace_id, space.id] = (found, moment + self._seconds)
         return found
 

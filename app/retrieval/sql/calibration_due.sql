@@ -1,6 +1,7 @@
 -- in:    $1 space, $2 fewest texts, $3 growth
 -- out:   workspace ids
--- index: pk_calibrations, pk_lex_segment, pk_lex_recent
+--        (not those whose last try has just failed: the same failure every minute helps nobody)
+-- index: pk_calibrations, pk_lex_segment, pk_lex_recent, ix_jobs_finished_at
 SELECT w.id AS workspace_id
 FROM workspaces w
 CROSS JOIN LATERAL (
@@ -19,5 +20,9 @@ WHERE now.docs >= $2
   AND (
       measured.docs IS NULL
       OR now.docs >= measured.docs * (CASE WHEN measured.both_scripts THEN $3::float8 ELSE 1 + ($3::float8 - 1) / 2 END)
+  )
+  AND NOT EXISTS (
+      SELECT FROM jobs j
+      WHERE j.workspace_id = w.id AND j.kind = 'calibrate' AND j.state = 'failed' AND j.finished_at > now() - interval '3 hours'
   )
 ORDER BY w.id

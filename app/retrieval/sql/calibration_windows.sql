@@ -1,6 +1,7 @@
 -- in:    $1 workspace; parallel arrays: $2 numbers of the postings, $3 rows to go on from there; {space}
 -- out:   (id of the chunk, card_id, said, dense) by chunk, one window of each
 -- index: uq_chunks_workspace_id_doc, pk_windows, pk_cards
+-- "+ 0": by the primary key; of a new space the planner believes that it is empty, and would go through all of it.
 SELECT DISTINCT ON (o.id) o.id, o.card_id, left(substr(c.content, w.start + 1, w."end" - w.start), 400) AS said, w.dense
 FROM unnest($2::bigint[], $3::int[]) AS probe (doc, skip)
 CROSS JOIN LATERAL (
@@ -10,7 +11,7 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT n.start, n."end", n.dense
     FROM windows n
-    WHERE n.workspace_id = $1 AND n.chunk_id = o.id AND n.space_id = {space}
+    WHERE n.workspace_id = $1 AND n.chunk_id = o.id AND n.space_id + 0 = {space}
     ORDER BY hashint4(n.ordinal + probe.skip), n.ordinal
     LIMIT 1
 ) AS w
