@@ -31,7 +31,7 @@ SHARES: Final = (0.05, 0.25, 0.5)
 """Of the questions that nothing is there for, those that come nearer to some text than the quantile says."""
 
 KEPT_WORDS: Final[Mapping[Script, float]] = {"latin": 0.65, "han": 1.0}
-"""Questions that are made from a claim have its words; real ones say some of them otherwise. Measured at z = −3 on five
+"""Questions that are made from a claim have its words; real ones say some of them otherwise. Measured at z = −3 on four
 English sets (.42–.88) and a Chinese one (1.1) by `bench.calibration`.
 """
 

@@ -1,8 +1,8 @@
 """Questions that nobody asked: made from claims, to measure how far questions are from texts. Pure.
 
 Some words of a claim that say something, in their order, put into the form of a question. They need no sense, only
-the place that questions have in an embedding space: on six sets whose real questions are known, a claim itself lies
-0.1–1.9 σ nearer to unrelated texts than questions do, these questions 0–0.5 σ (`bench.calibration`).
+the place that questions have in an embedding space: against real questions of six sets a claim itself lies up to 1.9 σ
+too near to texts that it has nothing to do with, these lie within one (`bench.calibration`).
 """
 
 from __future__ import annotations
