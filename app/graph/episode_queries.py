@@ -5,8 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+import asyncpg
 from pgvector import HalfVector
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,6 +22,15 @@ class EpisodeNotFound(NotFound):
     """There is no such episode here."""
 
     code = "episode_not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedEpisode:
+    """A new episode: the vector of its summary, the folder of its card, and the time in which a neighbour must lie."""
+
+    dense: Vector
+    folder: str | None
+    period: tuple[datetime, datetime] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +54,22 @@ async def list_near(
     session: AsyncSession,
     workspace_id: uuid.UUID,
     space_id: int,
-    vectors: Sequence[Vector],
+    asked: Sequence[AskedEpisode],
     but_of: Sequence[uuid.UUID],
     limit: int = 3,
 ) -> list[NearEpisode]:
-    """For each vector, by its number, the nearest episodes that are told by none of the cards `but_of`. None in a
-    workspace with fewer than 30 episodes, for which near means nothing.
+    """For each of the asked, by its number, the nearest episodes of its folder or its time that are told by none of the
+    cards `but_of`. None in a workspace with fewer than 30 episodes, for which near means nothing.
     """
     rows = await (await raw(session)).fetch(
         load("app.graph", "near_episodes"),
         workspace_id,
         space_id,
-        [HalfVector(v) for v in vectors],
+        [HalfVector(one.dense) for one in asked],
         list(but_of),
         limit,
+        [one.folder for one in asked],
+        [None if one.period is None else asyncpg.Range(*one.period) for one in asked],
     )
     return [
         NearEpisode(

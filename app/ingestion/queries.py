@@ -15,6 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.cards.tables import Card
 from app.db.session import raw
 
+DATED_SECONDS = 600
+"""A card without a date of its own speaks from about when it came in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -70,7 +73,7 @@ async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequ
             Card.title,
             Card.content,
             Card.created_at,
-            Card.created_at != Card.added_at,
+            func.abs(func.extract("epoch", Card.created_at - Card.added_at)) > DATED_SECONDS,
             Card.tags,
             Card.source,
         )

@@ -5,19 +5,21 @@ from __future__ import annotations
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.graph import episode_queries
-from app.graph.episode_queries import NearEpisode
+from app.graph.episode_queries import AskedEpisode, NearEpisode
 from app.graph.rows import EpisodeRow
 from app.graph.vector_tables import EpisodeVector
 from app.index.rows import StoredVector
-from app.ingestion.cone.route import Candidate, Material, route
+from app.ingestion.cone.route import Candidate, Material, RouteLimits, route
 from app.ingestion.extract.types import TimeRange
 from app.ingestion.learn import Learned
 from app.providers.ports import Vector
 from app.text.normalise import name_key
+from app.text.when import OPEN_END, OPEN_START
 
 
 async def join_episodes(
@@ -33,7 +35,7 @@ async def join_episodes(
     no continuity.
     """
     asked: list[tuple[EpisodeRow, Material]] = []
-    dense: list[Vector] = []
+    questions: list[AskedEpisode] = []
     for card in cards:
         path = (card.card.source or {}).get("path")
         if path is None and not card.card.is_dated:
@@ -49,16 +51,25 @@ async def join_episodes(
             if row.origin == "own":
                 happened = TimeRange(row.happened.start, row.happened.end) if row.happened else None
                 asked.append((row, Material(row.title, row.summary, keys, happened, path, facets[row.id])))
-                dense.append(vectors[hashes[row.id]].dense)
+                questions.append(_asked(vectors[hashes[row.id]].dense, path, happened))
     if not asked:
         return
     found: dict[int, list[NearEpisode]] = defaultdict(list)
     for near in await episode_queries.list_near(
-        session, workspace_id, space_id, dense, [card.card_id for card in cards]
+        session, workspace_id, space_id, questions, [card.card_id for card in cards]
     ):
         found[near.number].append(near)
     for number, (row, material) in enumerate(asked):
         row.joined_to = route(material, [_candidate(near) for near in found[number]]).episode
+
+
+def _asked(dense: Vector, path: str | None, happened: TimeRange | None) -> AskedEpisode:
+    period = None
+    if happened is not None and happened.start != OPEN_START and happened.end != OPEN_END:
+        gap = timedelta(days=RouteLimits().max_gap_days)
+        period = (happened.start - gap, happened.end + gap)
+    folder = f"{path.rpartition('/')[0]}/".lstrip("/") if path is not None else None
+    return AskedEpisode(dense, folder, period)
 
 
 def _candidate(near: NearEpisode) -> Candidate:

@@ -1,6 +1,7 @@
--- in:    $1 workspace, $2 space, $3 summary vectors of new episodes, $4 cards whose episodes do not count, $5 how many each
+-- in:    $1 workspace, $2 space, $3 summary vectors of new episodes, $4 cards whose episodes do not count, $5 how many each;
+--        $6 folders (null: none) and $7 periods (null: none), parallel to $3: one of the two must be common ground
 -- out:   `number` of the vector (from 0), the root episode, and how much nearer than usual it is
--- index: pk_episode_vectors, or ix_episode_vectors_hnsw_*; pk_episodes
+-- index: pk_cards, pk_episodes, pk_episode_vectors; vectors are compared of those episodes alone that may be joined
 WITH sample AS MATERIALIZED (
     SELECT v.dense
     FROM episode_vectors v
@@ -8,20 +9,31 @@ WITH sample AS MATERIALIZED (
     LIMIT 200
 ),
 asked AS MATERIALIZED (
-    SELECT n.ord - 1 AS number, n.dense, usual.mu, usual.sigma
-    FROM unnest($3::halfvec[]) WITH ORDINALITY AS n (dense, ord)
+    SELECT n.ord - 1 AS number, n.dense, n.folder, n.period, usual.mu, usual.sigma
+    FROM unnest($3::halfvec[], $6::text[], $7::tstzrange[]) WITH ORDINALITY AS n (dense, folder, period, ord)
     CROSS JOIN LATERAL (
         SELECT avg(s.dense <=> n.dense) AS mu, stddev_samp(s.dense <=> n.dense) AS sigma FROM sample s
     ) AS usual
     WHERE (SELECT count(*) FROM sample) >= 30
+),
+there AS MATERIALIZED (
+    SELECT e.id, e.happened, regexp_replace(c.source ->> 'path', '[^/]*$', '') AS folder
+    FROM cards c
+    JOIN episode_cards ec ON ec.workspace_id = $1 AND ec.card_id = c.id
+    JOIN episodes e ON e.workspace_id = $1 AND e.id = ec.episode_id AND e.origin = 'own'
+    WHERE c.workspace_id = $1
+      AND (e.happened IS NOT NULL OR c.source ->> 'path' IS NOT NULL)
+      AND EXISTS (SELECT FROM asked)
 ),
 near AS MATERIALIZED (
     SELECT a.number, a.mu, a.sigma, v.owner_id, v.distance
     FROM asked a
     CROSS JOIN LATERAL (
         SELECT v.owner_id, v.dense <=> a.dense AS distance
-        FROM episode_vectors v
-        WHERE v.workspace_id = $1 AND v.space_id = $2 AND v.role = 0
+        FROM there t
+        JOIN episode_vectors v
+            ON v.workspace_id = $1 AND v.owner_id = t.id AND v.space_id = $2 AND v.role = 0
+        WHERE t.folder = a.folder OR t.happened && a.period
         ORDER BY v.dense <=> a.dense, v.owner_id
         LIMIT $5::int + 2
     ) AS v
