@@ -186,10 +186,11 @@ class SearchLevel:
         literal = None if len(hits) else self._segmenter.tsquery(question.query)
         if literal is None:
             return LexicalScores.from_postings(hits, depth)
-        # Either no text has any of these words, or the postings are missing: the full text of record knows.
+        # Either no text has any of these words, or the postings are missing: the full text of record knows. It also
+        # knows single characters, so that its finding something alone says nothing.
         allowed = None if subset is None else subset.docs
         rows = await queries.list_by_words(session, workspace_id, literal, depth, allowed)
-        if rows:
+        if rows and not hits.totals.docs:
             degraded.append("lexical_index_rebuilding")
         return LexicalScores.from_rows(rows)
 
