@@ -27,7 +27,7 @@ from bench.router.scores import f1_by_level, macro_f1
 
 chat, search, explore, context, insight = Level
 # What the shipped weights reach on families of templates that they never saw, less a little.
-BAR = 0.87
+BAR = 0.89
 EVERYTHING = Facts(cards=True, cone=True, reports=True, known_entity=True)
 
 
@@ -139,11 +139,11 @@ def test_levels_that_are_not_built_are_said_to_be() -> None:
 
 
 def test_talk_and_insight_want_to_be_sure() -> None:
-    """By hand: 0.7 of .40 is .28; of the sum .88 talk has .57, then .43."""
+    """Talk needs .55, insight .45; else the next likely level answers."""
     rest = {explore: 0.05, context: 0.03, insight: 0.02}
-    assert by_chance({chat: 0.5, search: 0.4, **rest}).level is chat
-    assert by_chance({chat: 0.38, search: 0.52, **rest}) == Route(search, "classifier", 0.52)
-    assert by_chance({chat: 0.1, search: 0.2, explore: 0.2, context: 0.15, insight: 0.35}).level is explore
+    assert by_chance({chat: 0.56, search: 0.34, **rest}).level is chat
+    assert by_chance({chat: 0.54, search: 0.36, **rest}) == Route(search, "classifier", 0.36)
+    assert by_chance({chat: 0.1, search: 0.12, explore: 0.2, context: 0.14, insight: 0.44}).level is explore
 
 
 def test_features_and_weights_fit() -> None:

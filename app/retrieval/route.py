@@ -16,11 +16,6 @@ from app.retrieval.types import Level, Route
 
 BUILT = frozenset({Level.chat, Level.search, Level.explore, Level.context})
 
-# A rule is right so often on the questions that the classifier is trained on (`python -m bench.router.report`).
-RULE_CONFIDENCE: Final = 0.99
-# What says nothing of its level looks like level search; the deeper ones fall back to it where they find no beginning,
-# so they get the benefit of the doubt.
-_SEARCH_WEIGHT: Final = 0.7
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
 _NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
 # Where a level is closed, the one that answers in its place; each has one below it that is never closed.
@@ -54,16 +49,14 @@ def wanted(query: str, model: Classifier | None = None) -> Route:
         return Route(Level.chat, "blank")
     seen = cues(text)
     if rule := find_rule(text, {CUES[place] for place in seen}):
-        return Route(rule.level, rule.reason, RULE_CONFIDENCE)
+        return Route(rule.level, rule.reason, rule.confidence)
     return by_chance(dict(zip(Level, (model or classifier()).probabilities(text, seen).tolist(), strict=True)))
 
 
 def by_chance(chances: Mapping[Level, float]) -> Route:
     """The level that the classifier's probabilities stand for."""
-    weighed = {level: chance * (_SEARCH_WEIGHT if level is Level.search else 1) for level, chance in chances.items()}
-    total = sum(weighed.values())
-    likely = sorted(weighed, key=lambda level: (-weighed[level], level))
-    level = next(level for level in likely if weighed[level] >= _NEEDED.get(level, 0.0) * total)
+    likely = sorted(chances, key=lambda level: (-chances[level], level))
+    level = next(level for level in likely if chances[level] >= _NEEDED.get(level, 0.0))
     return Route(level, "classifier", round(chances[level], 3))
 
 
