@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from app.cards.drafts import NewCard
 from app.core.errors import Conflict, MindConeError
+from app.index.spaces import Spaces
 from app.ingestion.link import revise
 from app.ingestion.link.resolve import Resolver
 from app.ingestion.posting import CardRef, EpisodePost, post_episodes
@@ -99,7 +100,7 @@ class Life:
         """All that is queued is worked on."""
         outcome = await self.library.learn()
         assert outcome.failed == {}
-        await Resolver(self.library.database, self.library.embedder).run(self.library.id)
+        await Resolver(self.library.database, Spaces(self.library.embedder)).run(self.library.id)
         await self._execute("UPDATE jobs SET state = 'done' WHERE workspace_id = :w")
 
     # ---------------------------------------------------------------------------------------- cards

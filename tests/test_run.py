@@ -155,8 +155,8 @@ def test_commands_attach_to_the_running_instance(instance: Instance) -> None:
     assert found["hits"] == instance.post("/api/v1/search", {"query": "roasting temperature", "limit": 5})["hits"]
     health = instance.command("doctor", "--deep", "--json")
     report = json.loads(health.stdout)
-    assert health.returncode == 0, report
-    assert set(report["invariants"].values()) == {0}
+    assert {name: count for name, count in report["invariants"].items() if count} == {}
+    assert health.returncode == 0, report["checks"]
     token = instance.command("keys", "create", "phone", "--scope", "read").stdout.strip()
     allowed = httpx.get(f"{instance.url}/api/v1/cards", headers={"Authorization": f"Bearer {token}"}, timeout=20)
     assert allowed.status_code == 200

@@ -155,8 +155,15 @@ async def test_an_empty_workspace_has_nothing_relevant(library: Library) -> None
     for fusion in ("absolute", "rrf", "bm25", "dense"):
         evidence = await library.search("anything", fusion=fusion)
         assert (evidence.hits, evidence.nothing_relevant, evidence.degraded) == ([], True, [])
-    routed = await library.retriever.retrieve(library.id, Question("anything"))
+    routed = await library.retriever.retrieve(library.id, Question("Which supplier delivers the green coffee?"))
     assert (routed.level, list(routed.route.gates)) == (Level.chat, ["empty_workspace"])
+
+
+async def test_whoever_searches_is_not_answered_as_small_talk(notes: Library) -> None:
+    for wants_hits, level in ((False, Level.chat), (True, Level.search)):
+        routed = await notes.retriever.retrieve(notes.id, Question("hello", wants_hits=wants_hits))
+        assert routed.level is level
+        assert ("hits_wanted" in routed.route.gates) is wants_hits
 
 
 async def test_workspaces_never_see_each_other(

@@ -131,6 +131,7 @@ def question_of(body: SearchBody, max_bytes: int) -> Question:
         filters=filters_of(body.filters),
         explain=body.explain,
         as_of=body.as_of,
+        wants_hits=True,
     )
 
 

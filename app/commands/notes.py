@@ -93,7 +93,7 @@ def search(
         async with services(settings, dsn) as opened:
             return await opened.retriever.retrieve(
                 await workspace_id_of(opened.database, workspace),
-                Question(query, level_of(level), limit, Filters(tags=tag)),
+                Question(query, level_of(level), limit, Filters(tags=tag), wants_hits=True),
             )
 
     with quiet_settings() as (settings, dsn):

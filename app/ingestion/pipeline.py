@@ -23,6 +23,7 @@ from app.db.session import Database
 from app.graph import cone_queries as cone
 from app.graph import entity_queries as entities
 from app.index import queries as index
+from app.index import statistics
 from app.index.rows import StoredVector
 from app.index.spaces import Spaces, WriteSpace
 from app.ingestion import posted_queries, queries
@@ -44,6 +45,8 @@ from app.text.segment import Segmenter
 
 log = get(__name__)
 
+FIRST_ANALYSIS: Final = 16
+"""Cards after which a process sees to it that the planner knows what is there."""
 PLANS: Final = 5
 """How often a group is linked anew because others were faster."""
 
@@ -80,6 +83,7 @@ class Pipeline:
         self._preparing = asyncio.Lock()
         # Writers of one workspace wait for each other here, without a connection, and not in the database.
         self._writing: WeakValueDictionary[uuid.UUID, asyncio.Lock] = WeakValueDictionary()
+        self._learned, self._analyse_at = 0, FIRST_ANALYSIS
 
     @property
     def linker(self) -> Linker:
@@ -101,6 +105,7 @@ class Pipeline:
             learned, unread = await self._learn(workspace_id, texts, outcome, last_attempt)
             if learned:
                 await self._link_and_write(workspace_id, learned, outcome)
+            await self._analyse(outcome.ready)
             if unread is not None:
                 raise unread
         except BaseException as error:
@@ -342,6 +347,15 @@ class Pipeline:
         outcome.ready += len(cards)
 
     # ----------------------------------------------------------------------------------- details
+
+    async def _analyse(self, ready: int) -> None:
+        """Whenever twice as many cards are learned as the last time: later, autovacuum is soon enough."""
+        self._learned += ready
+        if self._learned < self._analyse_at:
+            return
+        self._analyse_at = 2 * self._learned
+        async with self._database.unit() as session:
+            await statistics.analyse(session)
 
     async def _hand_back(
         self, workspace_id: uuid.UUID, texts: Sequence[CardText], error: BaseException, last_attempt: bool

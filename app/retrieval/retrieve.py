@@ -84,7 +84,10 @@ class Retriever:
         async with self._database.read() as session:
             cards, cone = await queries.get_offer(session, workspace_id)
         # Which names are known, level explore finds out by itself; communities have no reports yet.
-        return route(question.query, None, Facts(cards=cards, cone=cone, reports=False))
+        decision = route(question.query, None, Facts(cards=cards, cone=cone, reports=False))
+        if question.wants_hits and cards and decision.level is Level.chat:
+            return replace(decision, level=Level.search, gates=[*decision.gates, "hits_wanted"])
+        return decision
 
 
 def _known_at(filters: Filters, moment: datetime) -> Filters:

@@ -44,7 +44,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`level` None lets the router decide. `limit` counts cards."""
+    """`level` None lets the router decide; whoever `wants_hits` is not told that it is small talk.
+
+    `limit` counts cards.
+    """
 
     query: str
     level: Level | None = None
@@ -55,6 +58,7 @@ class Question:
     scorer: Scorer | None = None
     explain: bool = False
     as_of: datetime | None = None
+    wants_hits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
