@@ -104,9 +104,10 @@ class Linker:
         if known != plan.known:
             current = planning.make(known)
             current.counted = plan.counted
-        for new in current.newcomers:
-            if any(text_hash(new.text) not in made for made in (vectors, *(made for _, made in also))):
-                raise PlanOutdated
+        needed = [text_hash(new.text) for new in current.newcomers]
+        needed += [text_hash(_text_of(changed.after)) for changed in current.changed]
+        if any(key not in made for key in needed for made in (vectors, *(made for _, made in also))):
+            raise PlanOutdated
         matched = await self._match(session, workspace_id, space, known, current, vectors)
         written = [(space[0], vectors), *also]
         await self._insert(session, workspace_id, current, matched, written)
@@ -214,13 +215,9 @@ class Linker:
             return
         after = [changed.after for changed in plan.changed]
         await self._rewrite(session, workspace_id, after, plan, edited=False)
-        texts = {e.id: text_hash(entity_text(e.name, e.aliases, e.description)) for e in after}
-        # One that somebody else has changed as well keeps its vector until it changes again.
+        entries = [(e.id, text_hash(_text_of(e))) for e in after]
         for space_id, vectors in written:
-            entries = [(entity_id, key) for entity_id, key in texts.items() if key in vectors]
-            await entity_queries.delete_vectors(
-                session, workspace_id, space_id, [entity_id for entity_id, _ in entries]
-            )
+            await entity_queries.delete_vectors(session, workspace_id, space_id, [e.id for e in after])
             await _insert_vectors(session, workspace_id, space_id, entries, vectors)
 
     async def create(self, session: AsyncSession, workspace_id: uuid.UUID, entity: StoredEntity) -> None:
@@ -287,6 +284,10 @@ class Linker:
         if plan is not None:
             plan.counted[text, one.kind] = counted
         return counted
+
+
+def _text_of(entity: StoredEntity) -> str:
+    return entity_text(entity.name, entity.aliases, entity.description)
 
 
 def _block_term(block: str) -> int:
