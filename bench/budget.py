@@ -1,6 +1,6 @@
 """Prompts by the thousand against real tokenizers: how wrong the counters are, and whether a window ever overflows.
 
-    python -m bench.budget [--prompts 10000] [--large 100] [--seed 1] [--data /work/shared/data]
+    python -m bench.budget [--prompts 10000] [--large 100] [--seed 1] [--data ../shared/data]
 
 Texts: the sample vault, our own code (not its tables of words), records made of both, and, where it is there, the
 folder of data sets. An overflow is a prompt that takes, by the model's own tokenizer, more than its window leaves
@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=10_000)
     parser.add_argument("--large", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--data", type=Path, default=Path("/work/shared/data"))
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     asked = parser.parse_args()
     rng = random.Random(asked.seed)
     of_kind = texts_by_kind(asked.data, rng)

@@ -1,6 +1,6 @@
 """How much of what a text states is found in its cone: the share of anchors that appear in a point or a description.
 
-    python -m bench.coverage --folder /work/shared/data/evolving_events --folder …
+    python -m bench.coverage --folder ../shared/data/evolving_events --folder …
 
 Reads BEIR-style folders (`corpus.jsonl`). `--guard off` measures the builder alone; chunks hold the whole text, so what
 is in none of the points is still found through them. Prints the misses by kind, with their surroundings.
