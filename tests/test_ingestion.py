@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from app.index.lexical import lexical_stats
 from app.index.rows import text_hash
 from app.index.spaces import Spaces
 from app.ingestion.pipeline import Pipeline
+from app.ingestion.posting import CardRef, EpisodePost, post_episodes
 from app.ingestion.prepare import prepare
 from app.ingestion.windows import windows
 from app.providers.embedding.e5 import E5Embedder
@@ -254,6 +256,44 @@ async def test_work_on_an_old_version_writes_nothing(database: Database, segment
     assert (await library.learn()).ready == 1
     assert await library.by_words("samovar") == {"Note"}
     await in_order(library)
+
+
+async def test_a_date_that_changes_while_it_is_read_is_read_again(database: Database, segmenter: Segmenter) -> None:
+    """The text has the same version all the time."""
+    embedder = Slow()
+    library = await Library(database, embedder, segmenter, extractor="offline").open()
+    before, after = datetime(2020, 5, 8, tzinfo=UTC), datetime(2023, 5, 8, tzinfo=UTC)
+    card = await library.add("Note", "Ann closed the bridge yesterday.", created_at=before)
+    working = asyncio.create_task(library.learn())
+    await embedder.started.wait()
+    await library.change(card, created_at=after)
+    embedder.go_on.set()
+    assert (await working).ready == 0
+    assert await library.state(card) == ("queued", None)
+    assert (await library.learn()).ready == 1
+    times = await library.rows("SELECT lower(happened) FROM points WHERE workspace_id = :w AND happened IS NOT NULL")
+    assert times == [(datetime(2023, 5, 7, tzinfo=UTC),)]
+
+
+async def test_an_episode_that_is_posted_while_its_card_is_read_is_the_only_one(
+    database: Database, segmenter: Segmenter
+) -> None:
+    embedder = Slow()
+    library = await Library(database, embedder, segmenter, extractor="offline").open()
+    card = await library.add("Note", "Ann closed the bridge.")
+    working = asyncio.create_task(library.learn())
+    await embedder.started.wait()
+    body = {"title": "The bridge", "facets": [{"title": "Closed", "points": [{"text": "Ann closed the bridge."}]}]}
+    async with database.unit() as session:
+        (posted,) = await post_episodes(
+            session, library.id, library.intake, [EpisodePost(CardRef(id=card), None, True, body)], queued=False
+        )
+    embedder.go_on.set()
+    assert (await working).ready == 0
+    assert (await library.learn()).ready == 1
+    assert await library.rows("SELECT id, title FROM episodes WHERE workspace_id = :w") == [
+        (posted.episode_id, "The bridge")
+    ]
 
 
 @pytest.mark.parametrize("how", ["trash", "remove"])

@@ -18,8 +18,9 @@ STATES = ("queued", "working", "ready", "failed")
 class Card(Tenant, Base):
     """A Markdown note. `created_at` is the date the text speaks from, `added_at` when it came in.
 
-    `version` counts every change (ETag, revision number); `text_version` is the version at which
-    title or content last changed: ingestion is fenced by it.
+    `version` counts every change (ETag, revision number); `text_version` is the version at which title or content last
+    changed. `ingestion_version` counts each time that the card is to be learned (its text, tags or date are others, a
+    caller posts its episodes, somebody asks for it): whoever writes what was learned is fenced by it.
     """
 
     __tablename__ = "cards"
@@ -53,6 +54,7 @@ class Card(Tenant, Base):
     trashed_at: Mapped[datetime | None]
     version: Mapped[int] = mapped_column(server_default="1")
     text_version: Mapped[int] = mapped_column(server_default="1")
+    ingestion_version: Mapped[int] = mapped_column(server_default="1")
     state: Mapped[str] = mapped_column(Text, server_default="queued")
     step: Mapped[str | None] = mapped_column(Text)
     progress: Mapped[float | None]

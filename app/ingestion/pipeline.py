@@ -318,8 +318,7 @@ class Pipeline:
             targets = await self._targets(session)
             if any(target.id not in made for target in targets):
                 raise PlanOutdated
-            tasks = [Task(card.card_id, card.card.text_version) for card in learned]
-            current = await queries.lock_current(session, workspace_id, tasks)
+            current = await queries.lock_current(session, workspace_id, [card.card for card in learned])
             cards = [card for card in learned if card.card_id in current]
             if not cards:
                 return

@@ -33,6 +33,7 @@ class CardText:
 
     card_id: uuid.UUID
     text_version: int
+    ingestion_version: int
     title: str
     content: str
     created_at: datetime
@@ -70,6 +71,7 @@ async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequ
         .returning(
             Card.id,
             Card.text_version,
+            Card.ingestion_version,
             Card.title,
             Card.content,
             Card.created_at,
@@ -95,17 +97,17 @@ async def set_step(
     )
 
 
-async def lock_current(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task]) -> set[uuid.UUID]:
-    """Of these cards, those that still have the version that was worked on; they stay as they are until commit.
+async def lock_current(session: AsyncSession, workspace_id: uuid.UUID, read: Sequence[CardText]) -> set[uuid.UUID]:
+    """Of these cards, those that are still as they were read; they stay as they are until commit.
 
-    The fence: whoever changed, trashed or removed a card in the meantime wins. In id order, so that
-    two writers cannot wait for each other.
+    The fence: whoever changed, trashed, removed or queued a card in the meantime wins. In id order, so that two writers
+    cannot wait for each other.
     """
     rows = await session.execute(
         select(Card.id)
         .where(
             Card.workspace_id == workspace_id,
-            tuple_(Card.id, Card.text_version).in_([(task.card_id, task.text_version) for task in tasks]),
+            tuple_(Card.id, Card.ingestion_version).in_([(card.card_id, card.ingestion_version) for card in read]),
             Card.trashed_at.is_(None),
         )
         .order_by(Card.id)

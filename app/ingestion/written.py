@@ -64,6 +64,8 @@ def assign(card: Card, fields: CardFields) -> bool:
 
 
 def mark_queued(card: Card) -> None:
+    """To be learned (again); what is being learned of it now will not be written."""
+    card.ingestion_version += 1
     card.state = "queued"
     card.step = card.progress = card.error_code = card.error_detail = None
     card.attempts = 0
