@@ -14,6 +14,7 @@ from app.cards.drafts import NewCard
 from app.core.ids import new_id
 from app.db.session import Database, raw
 from app.index import queries as index
+from app.index import space_queries
 from app.index.collections import Collection
 from app.index.lexical import lexical_stats
 from app.index.rows import StoredVector
@@ -48,7 +49,7 @@ class Desk:
         async with self.database.unit() as session:
             self.id = (await people.insert_workspace(session, slug, slug)).id
             self.space_id = await index.ensure_space(session, self.embedder.space)
-            await index.set_current_space(session, self.space_id)
+            await space_queries.set_current(session, self.space_id)
         return self
 
     async def card(self, title: str = "Card") -> uuid.UUID:

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from app.cards.drafts import CardPatch, NewCard
 from app.db.session import Database
 from app.db.settings import DatabaseSettings
-from app.index import folding
+from app.index import folding, space_queries
 from app.index import queries as index
 from app.index.collections import Collection
 from app.index.spaces import Spaces
@@ -91,7 +91,7 @@ class Library:
     async def open(self) -> Library:
         async with self.database.unit() as session:
             self.id = (await people.insert_workspace(session, self.slug, self.slug)).id
-            await index.set_current_space(session, await index.ensure_space(session, self.embedder.space))
+            await space_queries.set_current(session, await index.ensure_space(session, self.embedder.space))
         return self
 
     async def add(self, title: str | None, content: str = "", **more: Any) -> uuid.UUID:

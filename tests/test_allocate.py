@@ -21,7 +21,7 @@ from app.chat.blocks import PER_MESSAGE_TOKENS, Note, Turn
 from app.chat.citations import Citable
 from app.chat.connections import Connection, connections, said_in
 from app.chat.prompt import Prompt, lay_out
-from app.chat.shorten import Shortening, source_tokens, trimmed
+from app.chat.shorten import Shortening, source_tokens
 from app.retrieval.types import CardRef, Hit
 
 COUNTERS = {
@@ -406,21 +406,6 @@ def test_shortening_fits_and_grows_with_the_room(text: str, focus: int, room: in
     # A cut that is not at the end of a sentence may count for a token less.
     assert sizes[0] <= sizes[1] + alone
     assert sizes[0] <= sizes[2] + alone
-
-
-@pytest.mark.parametrize("counter", COUNTERS.values(), ids=COUNTERS)
-@pytest.mark.parametrize("room", [0, 1, 10, 40, 500])
-def test_what_a_tool_gives_back_is_trimmed_before_it_is_appended(counter: TokenCounter, room: int) -> None:
-    """J2."""
-    result = "First line. " + "".join(f"Row {n} of the archive, 中文 {n}.\n" for n in range(3000)) + "The end."
-    found = trimmed(result, room, counter)
-    assert counter.count(found) <= room
-    if room >= 500:
-        assert found.startswith("First line. Row 0")
-        assert found.endswith("The end.")
-        assert "characters left out" in found
-        assert counter.count(found) > 0.8 * room
-    assert trimmed("short", 500, counter) == "short"
 
 
 # ------------------------------------------------------------------------------------ connections

@@ -27,7 +27,7 @@ from app.graph.vector_tables import (
 )
 from app.graph.vectors import VectorEntry, insert_vectors
 from app.index import queries as index
-from app.index import vector_index
+from app.index import space_queries, vector_index
 from app.index.collections import Collection, TextKind
 from app.index.folding import compact, fold, list_foldable, rebuild
 from app.index.lexical import insert_recent, lexical_stats, search_lexical, search_many
@@ -101,7 +101,7 @@ class World:
                 {"id": self.id, "slug": self.id.hex},
             )
             space_id = await index.ensure_space(session, space)
-            await index.set_current_space(session, space_id)
+            await space_queries.set_current(session, space_id)
         self.space = SpaceRow(space_id, space.key, space.dimension, space.sparse, indexed=False)
         return self
 

@@ -12,6 +12,7 @@ from app.core.ids import new_id
 from app.db.session import Database
 from app.doctor import queries
 from app.index import queries as index
+from app.index import space_queries
 from app.index.rows import text_hash
 from app.ingestion.link import revise
 from app.ingestion.posting import EpisodePost, post_episodes
@@ -109,7 +110,7 @@ async def workspace_id(database: Database) -> uuid.UUID:
     library = Library(database, Scattered(3), SEGMENTER, extractor="offline")
     async with database.unit() as session:
         library.id = await people.ensure_default_workspace(session)
-        await index.set_current_space(session, await index.ensure_space(session, library.embedder.space))
+        await space_queries.set_current(session, await index.ensure_space(session, library.embedder.space))
         post = EpisodePost(NewCard("Title", "Ada met Bob."), "e", True, POSTED)
         await post_episodes(session, library.id, library.intake, [post], queued=False)
     outcome = await library.learn()

@@ -16,6 +16,7 @@ import pytest
 from app.cards.drafts import NewCard
 from app.db.session import Database
 from app.index import queries as index
+from app.index import space_queries
 from app.index.lexical import lexical_stats
 from app.index.rows import text_hash
 from app.index.spaces import Spaces
@@ -387,7 +388,7 @@ async def test_vectors_of_another_space_are_not_taken_for_known(database: Databa
     await first.learn()
     wider = Scattered(24)
     async with database.unit() as session:
-        await index.set_current_space(session, await index.ensure_space(session, wider.space))
+        await space_queries.set_current(session, await index.ensure_space(session, wider.space))
     pipeline = Pipeline(database, Spaces(wider), segmenter, first.settings)
     await first.add("Again", "The same words.")
     await first.execute("UPDATE cards SET title = 'Note' WHERE workspace_id = :w")

@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.ingestion.extract.llm import ExtractionGarbled, LlmExtractor
-from app.ingestion.extract.llm_cache import CacheKey, InFlight, MemoryCache, Stored, dump, load
+from app.ingestion.extract.llm_cache import CacheKey, InFlight, Stored, dump, load
 from app.ingestion.extract.llm_passages import Passage, passages
 from app.ingestion.extract.llm_places import Places
 from app.ingestion.extract.llm_shapes import SCHEMA, Answer, Claim, Focus, Section, validate
@@ -102,6 +102,19 @@ MORE = {
 NOTHING = '{"entities": [], "relations": [], "episodes": []}'
 
 Body = Mapping[str, Any]
+
+
+class MemoryCache:
+    """An `ExtractionCache` that lasts as long as its process."""
+
+    def __init__(self) -> None:
+        self.values: dict[CacheKey, str] = {}
+
+    async def get(self, key: CacheKey) -> str | None:
+        return self.values.get(key)
+
+    async def put(self, key: CacheKey, value: str) -> None:
+        self.values[key] = value
 
 
 def source(content: str = TEXT, *, title: str = "Staff", chunks: Sequence[Span] = ()) -> Source:

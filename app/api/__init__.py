@@ -12,6 +12,7 @@ def routers() -> list[APIRouter]:
     from app.api import (
         ask,
         cards,
+        claims,
         conversations,
         doctor,
         episodes,
@@ -27,6 +28,7 @@ def routers() -> list[APIRouter]:
     return [
         cards.router,
         episodes.router,
+        claims.router,
         graph.router,
         search.router,
         ask.router,

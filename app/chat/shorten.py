@@ -4,7 +4,6 @@ tail of what a tool gave back. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -108,30 +107,3 @@ class Shortening:
 def source_tokens(source: Citable, counter: TokenCounter) -> int:
     """With the line end behind it."""
     return counter.count(render_source(source) + "\n")
-
-
-def trimmed(result: str, room_tokens: int, counter: TokenCounter) -> str:
-    """What a tool gave back, so that it fits before it is appended to a prompt: two thirds of the room for its head,
-    the rest for its tail, and how much is missing between them.
-    """
-    # Counting what is far too long takes time.
-    if len(result) <= _MAX_CHARS_PER_TOKEN * room_tokens and counter.count(result) <= room_tokens:
-        return result
-    mark = _LEFT_OUT.format(count=len(result))
-    room = room_tokens - counter.count(mark) - _SLACK
-    if room <= 0:
-        return counter.truncate(result, max(room_tokens, 0))
-    head = cut_at_sentence(result, room * 2 // 3, counter, sentences)
-    tail = _tail(result[len(head) :], room - counter.count(head), counter.count)
-    return head + _LEFT_OUT.format(count=len(result) - len(head) - len(tail)) + tail
-
-
-def _tail(text: str, room: int, count: Callable[[str], int]) -> str:
-    low, high = 0, min(len(text), _MAX_CHARS_PER_TOKEN * max(room, 0))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count(text[len(text) - middle :]) <= room:
-            low = middle
-        else:
-            high = middle - 1
-    return text[len(text) - low :]

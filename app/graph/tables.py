@@ -38,8 +38,9 @@ class Lexical:
 class Entity(Tenant, Created, Lexical, Base):
     """Somebody or something that cards name.
 
-    `kind` is the type's class: names of two classes are never one entity. `sense` tells homonyms of one class
-    apart; only people make a second one. What a person has edited, the machine leaves alone.
+    `kind` is the type's class: names of two classes are never one entity. `sense` tells homonyms of one class apart:
+    people split them, and the linker does where two descriptions exclude each other. What a person has edited, the
+    machine leaves alone.
     """
 
     __tablename__ = "entities"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from pgvector import HalfVector, SparseVector
-from sqlalchemy import delete, select, text, update
+from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -31,11 +31,6 @@ async def ensure_space(session: AsyncSession, space: EmbeddingSpace) -> int:
 async def find_current_space(session: AsyncSession) -> Space | None:
     """The space that search reads."""
     return (await session.execute(select(Space).where(Space.is_current))).scalar_one_or_none()
-
-
-async def set_current_space(session: AsyncSession, space_id: int) -> None:
-    await session.execute(update(Space).where(Space.is_current, Space.id != space_id).values(is_current=False))
-    await session.execute(update(Space).where(Space.id == space_id).values(is_current=True))
 
 
 # ------------------------------------------------------------------------------------- vectors

@@ -7,11 +7,6 @@ of the two best distances d1 ≤ d2 (squared L2) and the collection's baseline b
 
 from __future__ import annotations
 
-from typing import Final
-
-BASELINES: Final = {"point": 0.50, "facet": 0.60, "edge": 0.56, "entity": 0.68, "episode": 1.06}
-"""Squared L2, of the space for which the formula was published."""
-
 
 def f_dist(ratio: float) -> float:
     """1 below .5, linear to .5 at 1 and .3 at 1.5, then on down to .1."""

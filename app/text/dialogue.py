@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -184,10 +184,10 @@ _ROLES = words_of("""
 # ------------------------------------------------------------------- told by name
 
 
-def addressee_of(all_turns: Sequence[Turn], index: int) -> str | None:
-    """Whom turn `index` speaks to: the other one of two; None where more than two talk."""
-    others = {turn.speaker for turn in all_turns} - {all_turns[index].speaker}
-    return others.pop() if len(others) == 1 else None
+def addressee_of(speakers: Set[str], speaker: str) -> str | None:
+    """Whom `speaker` speaks to: the other one of two; None where more than two talk."""
+    others = speakers - {speaker}
+    return next(iter(others)) if len(others) == 1 else None
 
 
 _BASE_VERBS: Final = words_of("""

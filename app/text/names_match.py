@@ -26,7 +26,6 @@ class NameMatcher:
     def __init__(self, spellings: Iterable[tuple[str, str]]) -> None:
         """`spellings`: (as written, the name that it stands for); the first of equal spellings wins."""
         self._root: dict[str, Any] = {}
-        self._longest = 0
         for written, name in spellings:
             self._add(written, name)
 

@@ -16,7 +16,7 @@ from app.ingestion.cone.view import CardView, NameView, SentenceView, TurnView
 from app.ingestion.extract.types import EntityDraft, Source, TimeRange
 from app.text.anchors import anchors
 from app.text.coref import NameSpan, resolve, rewrite
-from app.text.dialogue import stand_alone_turn, turns
+from app.text.dialogue import addressee_of, stand_alone_turn, turns
 from app.text.markdown import strip_marks
 from app.text.sentences import sentences
 from app.text.when import find_times
@@ -49,9 +49,8 @@ def look(source: Source, entities: Sequence[EntityDraft] = ()) -> CardView:
         if turn is None:
             text = rewrite(start, end, content, resolved)
         else:
-            others = speakers - {turn.speaker}
             text = rewrite(min(end, max(start, turn.said)), end, content, resolved)
-            text = stand_alone_turn(text, turn.speaker, next(iter(others)) if len(others) == 1 else None)
+            text = stand_alone_turn(text, turn.speaker, addressee_of(speakers, turn.speaker))
         first = bisect.bisect_left(pronouns, start)
         meant = (found.name for found in resolved[first : bisect.bisect_left(pronouns, end)])
         told = (turn.speaker,) if turn is not None and turn.speaker in text else ()

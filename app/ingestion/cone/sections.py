@@ -233,11 +233,6 @@ def _passage(lines: list[Line], words: float) -> Passage:
     return Passage(kind, lines[0].start, lines[-1].end, tuple(lines), words=words)
 
 
-def _lead(content: str, start: int, end: int) -> str:
-    match = _QUOTE.match(content, start, end)
-    return match.group() if match else ""
-
-
 def _indent(lead: str) -> int:
     return sum(4 if ch == "\t" else 1 for ch in lead if ch in " \t")
 

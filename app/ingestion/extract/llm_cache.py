@@ -35,19 +35,6 @@ class ExtractionCache(Protocol):
     async def put(self, key: CacheKey, value: str) -> None: ...
 
 
-class MemoryCache:
-    """An `ExtractionCache` that lasts as long as its process."""
-
-    def __init__(self) -> None:
-        self.values: dict[CacheKey, str] = {}
-
-    async def get(self, key: CacheKey) -> str | None:
-        return self.values.get(key)
-
-    async def put(self, key: CacheKey, value: str) -> None:
-        self.values[key] = value
-
-
 @dataclass(frozen=True, slots=True)
 class Stored:
     """What is known of a passage: its answer so far, or where it is to be cut because its answer is too long.
