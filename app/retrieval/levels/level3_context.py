@@ -1,8 +1,8 @@
 """Level 3: Bundle Search over the cone, episode ← facet ← claim.
 
-Five short statements (space, whether there is a cone, postings, anchors with the reached part of the cone, texts), one more
-under filters, and now and then one for sizes or the calibration; none waits for the embedder. Costs are `bundle`'s; a
-leg that fails is an empty leg and a word in `degraded`.
+Five short statements (space, whether there is a cone, postings, anchors with the reached part of the cone, texts), one
+more under filters, and now and then one for sizes or the calibration; none waits for the embedder. Costs are
+`bundle`'s; a leg that fails is an empty leg and a word in `degraded`.
 """
 
 from __future__ import annotations
