@@ -1,0 +1,49 @@
+"""The port of tools: what a model may do besides speaking. Knows no tool and no provider.
+
+A tool refuses by an outcome that is an error, which the model reads; what it raises ends the turn only if it is no
+error of ours.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from app.providers.ports import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """In whose name, and where, a tool is called. `message_id` is the answer in the making. `actor` is whose key asked;
+    what the tool writes was written by the model all the same. `is_tainted`: text that nobody vouches for (retrieved
+    cards, reports, insights of other branches) stands in the prompt, so the wish may be somebody else's.
+    """
+
+    workspace_id: uuid.UUID
+    conversation_id: uuid.UUID
+    branch_id: uuid.UUID
+    message_id: uuid.UUID
+    actor: str
+    is_tainted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """`text` is for the model; `data` for whoever watches, JSON values only."""
+
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    is_error: bool = False
+
+
+class Tool(Protocol):
+    @property
+    def spec(self) -> ToolSpec:
+        """Its parameters are a JSON schema; arguments that do not match it never reach `call`."""
+        ...
+
+    async def call(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """Do it, in units of work of its own. Called again with the same arguments it must bear it."""
+        ...
