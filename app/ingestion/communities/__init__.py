@@ -1,0 +1,1 @@
+"""Communities of the graph: clustered, reported on, kept up to date."""
