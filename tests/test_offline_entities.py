@@ -195,6 +195,61 @@ def test_a_link_called_by_a_pronoun_teaches_no_alias() -> None:
     assert surfaces(source, entities(source)["Barack Obama"]) == ["he", "President Obama"]
 
 
+@pytest.mark.parametrize(
+    ("title", "content"),
+    [
+        ("商业模式", "做出一个 IPO（输入问题、解决问题和输出产品）闭环，IPO 要跑得动。"),
+        ("债务", "只要名义 GDP（内含物价）保持上涨，GDP 就不是问题。"),
+        ("写作", "然后 Markdown（轻量级标记语言）诞生了，Markdown 很好用。"),
+        ("幻灯片", "用 [[Advanced Slides|slides学习笔记教程]] 来做。"),
+        ("减脂", "不会损伤 [[基础代谢估算|基础代谢率]]。"),
+        ("配图", "见 [[图片保存：图床or本地|图床]]。"),
+        ("心理学", "[[克鲁格效应]]（Kruger and Dunning）说的是自知。"),
+        ("Links", "A link leads out of [[Logseq]] (or render image)."),
+    ],
+)
+def test_what_only_explains_a_name_is_no_other_name(title: str, content: str) -> None:
+    """C: a wrong alias merges two things of the whole workspace."""
+    assert {name: entity.aliases for name, entity in entities(card(title, content)).items() if entity.aliases} == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "alias"),
+    [
+        ("[[皮质醇]]（Cortisol）会升高。", "皮质醇", "Cortisol"),
+        ("BCAA（支链氨基酸）是补剂，BCAA 有三种。", "BCAA", "支链氨基酸"),
+        ("见 [[收藏者谬误|收藏家谬误]]。", "收藏者谬误", "收藏家谬误"),
+        ("见 [[个人输出发布系统|输出系统]]。", "个人输出发布系统", "输出系统"),
+        ("我的 [[数字花园|Digital Garden]]。", "数字花园", "Digital Garden"),
+        ("[[Zettelkasten]]（卡片盒笔记法）很好。", "Zettelkasten", "卡片盒笔记法"),
+    ],
+)
+def test_what_says_a_name_again_is_another_name(content: str, name: str, alias: str) -> None:
+    assert entities(card("笔记", content))[name].aliases == (alias,)
+
+
+def test_a_title_says_which_one_is_meant() -> None:
+    assert entities(card("管道(golang)", "管道是通信的方式。"))["管道(golang)"].aliases == ("管道",)
+    assert entities(card("皮质醇(Cortisol)", "一种激素。"))["皮质醇(Cortisol)"].aliases == ("皮质醇", "Cortisol")
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["M. Ward", "Mamma Mia!", "Panic! at the Disco", "Who Framed Roger Rabbit?", "Dr. No", "St. Louis Blues"]
+    + ["J. R. R. Tolkien", "Warner Bros. Pictures", "Oh, What a Lovely War!"],
+)
+def test_a_name_may_hold_the_mark_of_a_sentence(title: str) -> None:
+    assert title in entities(card(title, "It is known."))
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Why does it rain so often?", "Buy milk. Call mother", "为什么天空是蓝的？", "I went home! then slept", "a; b and c"],
+)
+def test_a_sentence_is_no_name(title: str) -> None:
+    assert title not in entities(card(title, "It is known."))
+
+
 def test_acronyms_belong_to_their_words() -> None:
     assert is_acronym_of("WHO", "World Health Organization")
     assert is_acronym_of("MIT", "Massachusetts Institute of Technology")

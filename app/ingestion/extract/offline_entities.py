@@ -57,12 +57,20 @@ _DATE = re.compile(
 )
 _DOMAIN = re.compile(r"\w\.(?:com|cn|net|org|io|me|app|dev|info|co)(?:/|$)", re.I)
 _CITED = re.compile(r"\bet al\b|\bopens?\b.*\bwindow\b|[饰译著编摄绘]$|缩写|意思", re.I)
+_CLAUSES = re.compile(r"[:：，]|\bor\b")
+_LATIN_WORD = re.compile(r"[A-Za-z]{2}")
+_AND = re.compile(r"&|[与和及]|\band\b")
+# What stands in brackets behind a name explains it as often as it says it again: （内含物价）, （轻量级标记语言）.
+_SAYS_WHAT = re.compile(r"(?:内含|包含|不?含|包括|包|不|已|未|需|仅|只|共|约|可|如|例|见|用|由|在|从|被)")
+_KIND_OF_THING = re.compile(r"(?:语言|工具|软件|插件|平台|系统|框架|网站|公司|组织|机构|模型|项目|游戏|作者|创始人)$")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}\s*(?:am|pm)?\b", re.I)
 _ARTICLE = re.compile(r"The ([A-Z0-9][^,()]{2,60})$")
 _FILE = re.compile(r"\S+\.(?:md|txt|pdf|docx?|html?|png|jpe?g)$", re.I)
 _CLAUSE_MARK = re.compile(r"[。！？!?；;…]|[,，].*[,，]|\. ")
+# The dot of "M. Ward", "Dr. No", "St. Louis", "Warner Bros. Pictures" ends no sentence.
+_ABBREVIATED = re.compile(r"\b([A-Z][a-z]{0,2}|[A-Z][a-z]*[b-df-hj-np-tv-z]{3,}|Inc|Corp|Bros|Prof|Vols?|Nos?|Pts?|vs)\. ")
 _TITLE_AUTHOR = re.compile(f"^(.{{1,60}}?)[-－—]([{HAN}]{{2,4}}|[{HAN}]{{1,8}}(?:[·•][{HAN}]{{1,12}})+)$")
-_PARENTHESIS = re.compile(r"[ \t]{0,2}[(（]([^()（）\n]{1,120})[)）]")
+_PARENTHESIS = re.compile(r"[\]*_》」\ufffc]{0,3}[ \t]{0,2}[(（]([^()（）\n]{1,120})[)）]")
 _PART = re.compile(r"[,，;；、/]\s*")
 _CALLED = re.compile(
     r"^(?:简称|缩写为?|英文名?为?|又称|又名|也称|也叫|亦称|全称|原名|别名|俗称|英语|英文|abbreviated(?: as| to)?|"
@@ -216,7 +224,8 @@ class _Card:
         if split and not split[2].strip().isdigit():
             found.aliases[split[1]] = None
             inner = split[2].strip()
-            if _is_other_name(split[1], inner):
+            # 管道(golang) says which one is meant; 皮质醇(Cortisol) and 知识图谱(knowledge graph) say it again.
+            if _is_other_name(split[1], inner) and not (inner.islower() and " " not in inner):
                 found.aliases[inner] = None
         elif split:
             found.aliases[split[1]] = None
@@ -330,8 +339,15 @@ class _Card:
     def _inside(self, owner: _Found | None, inside: str) -> None:
         if owner is None:
             return
-        for part in _PART.split(inside)[:4]:
+        parts = _PART.split(inside)[:4]
+        # IPO（输入问题、解决问题和输出产品） tells the parts of one thing.
+        is_list = len(parts) > 1 and "、" in inside and all(_HAN.search(part) for part in parts)
+        for part in parts:
             called = _CALLED.match(part)
+            if is_list and not called:
+                continue
+            if called and called[0].lower().startswith("or ") and part[called.end() :].islower():
+                continue  # "a link outside Logseq (or render image)" goes on with the sentence
             name = (part[called.end() :] if called else part).strip(" “”\"'「」《》*_")
             if not name_key(name) or name_key(name) == name_key(owner.name):
                 continue
@@ -482,12 +498,22 @@ def _words(name: str) -> list[str]:
 
 def _is_subject(name: str) -> bool:
     """Whether a title names something: no date, no template word, no sentence."""
-    if not _is_name(name, marked=True) or _CLOCK.search(name) or _CLAUSE_MARK.search(name) or _FILE.match(name):
+    if not _is_name(name, marked=True) or _CLOCK.search(name) or _FILE.match(name):
+        return False
+    if _CLAUSE_MARK.search(_ABBREVIATED.sub(r"\1 ", name)) and not _is_exclaimed(name):
         return False
     words = _words(name)
     if all(w in TEMPLATE or w.isdigit() for w in words):
         return False
     return len(_HAN.findall(name)) <= 30 and len(name.split()) <= 12
+
+
+def _is_exclaimed(name: str) -> bool:
+    """Panic! at the Disco, Mamma Mia!, Who Framed Roger Rabbit?: names, for they are written like names."""
+    words = name.split()
+    if _HAN.search(name) or len(words) > 6 or any(c in name for c in ";…") or ". " in _ABBREVIATED.sub(r"\1 ", name):
+        return False
+    return all(word[0].isupper() or word[0].isdigit() or word in FUNCTION for word in words if word[0].isalnum())
 
 
 def _is_heading_name(name: str) -> bool:
@@ -535,9 +561,18 @@ def _is_alias(alias: str, name: str) -> bool:
         return False
     if alias in name.split() or not _may_be_alias(alias):
         return False
-    if bool(_HAN.search(alias)) == bool(_HAN.search(name)) and not _is_akin(alias, name):
+    in_han, named_in_han = bool(_HAN.search(alias)), bool(_HAN.search(name))
+    if in_han == named_in_han:
+        # The first half of "pictures: hosted or local" is what one sentence is about.
+        if not _is_akin(alias, name) or (alias in name and _CLAUSES.search(name)):
+            return False
+        # 基础代谢估算 is not 基础代谢率: what stands last says what it is.
+        if in_han and alias not in name and name not in alias and alias[-2:] != name[-2:]:
+            return False
+    elif in_han and _LATIN_WORD.search(alias):
+        # "slides学习笔记教程" is about the thing that the link names.
         return False
-    return bool(_HAN.search(alias)) or any(c.isupper() for c in alias)
+    return in_han or any(c.isupper() for c in alias)
 
 
 def _ends_a_word(text: str, start: int) -> bool:
@@ -569,6 +604,11 @@ def _is_other_name(name: str, inside: str) -> bool:
         return False
     han_name, han_inside = bool(_HAN.search(name)), bool(_HAN.search(inside))
     if han_name != han_inside:
+        if _SAYS_WHAT.match(inside) or (_KIND_OF_THING.search(inside) and not name.isupper()):
+            return False
+        # 克鲁格效应 (Kruger and Dunning) are those who found it.
+        if han_name and _AND.search(inside) and not _AND.search(name):
+            return False
         return (han_inside is False and inside[:1].isalpha()) or (han_inside and len(inside) <= 12)
     if han_name:
         return False
