@@ -68,7 +68,9 @@ _ARTICLE = re.compile(r"The ([A-Z0-9][^,()]{2,60})$")
 _FILE = re.compile(r"\S+\.(?:md|txt|pdf|docx?|html?|png|jpe?g)$", re.I)
 _CLAUSE_MARK = re.compile(r"[。！？!?；;…]|[,，].*[,，]|\. ")
 # The dot of "M. Ward", "Dr. No", "St. Louis", "Warner Bros. Pictures" ends no sentence.
-_ABBREVIATED = re.compile(r"\b([A-Z][a-z]{0,2}|[A-Z][a-z]*[b-df-hj-np-tv-z]{3,}|Inc|Corp|Bros|Prof|Vols?|Nos?|Pts?|vs)\. ")
+_ABBREVIATED = re.compile(
+    r"\b([A-Z][a-z]{0,2}|[A-Z][a-z]*[b-df-hj-np-tv-z]{3,}|Inc|Corp|Bros|Prof|Vols?|Nos?|Pts?|vs)\. "
+)
 _TITLE_AUTHOR = re.compile(f"^(.{{1,60}}?)[-－—]([{HAN}]{{2,4}}|[{HAN}]{{1,8}}(?:[·•][{HAN}]{{1,12}})+)$")
 _PARENTHESIS = re.compile(r"[\]*_》」\ufffc]{0,3}[ \t]{0,2}[(（]([^()（）\n]{1,120})[)）]")
 _PART = re.compile(r"[,，;；、/]\s*")
