@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 
 from app.cards import tables as cards
+from app.chat import branch_tables as branches
 from app.chat import tables as chat
 from app.db.base import Base
 from app.graph import cone_tables as cone
@@ -17,7 +18,7 @@ from app.jobs import tables as jobs
 from app.people import tables as people
 from app.transfer import tables as transfer
 
-ROOMS = (people, cards, index, lexical, graph, cone, vectors, ingestion, jobs, transfer, chat)
+ROOMS = (people, cards, index, lexical, graph, cone, vectors, ingestion, jobs, transfer, chat, branches)
 """Whose tables there are; importing them is what declares them."""
 
 metadata = Base.metadata

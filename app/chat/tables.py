@@ -24,10 +24,15 @@ class Conversation(Tenant, Created, Base):
     )
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
     version: Mapped[int] = mapped_column(server_default="1")
+    appended: Mapped[int] = mapped_column(
+        server_default="0", comment="messages ever appended, in whichever branch; those of branches that are gone count"
+    )
 
 
 class Branch(Tenant, Created, Base):
-    """A line of messages. The first branch of a conversation has depth 0 and no parent message."""
+    """A line of messages. The first branch of a conversation has depth 0 and no parent; any other hangs under a message
+    of `parent_branch_id`, and what a merged one has besides is in `branch_parents`.
+    """
 
     __tablename__ = "branches"
     __table_args__ = (
@@ -36,14 +41,50 @@ class Branch(Tenant, Created, Base):
             ["conversations.workspace_id", "conversations.id"],
             ondelete="CASCADE",
         ),
+        ForeignKeyConstraint(
+            ["workspace_id", "parent_branch_id"], ["branches.workspace_id", "branches.id"], ondelete="CASCADE"
+        ),
+        ForeignKeyConstraint(
+            ["workspace_id", "parent_message_id"],
+            ["messages.workspace_id", "messages.id"],
+            ondelete="CASCADE",
+            use_alter=True,
+        ),
+        CheckConstraint("num_nonnulls(parent_branch_id, parent_message_id) IN (0, 2)", name="parent"),
+        CheckConstraint("(parent_branch_id IS NULL) = (depth = 0)", name="depth"),
+        CheckConstraint("context IN ('compress', 'inherit', 'none')", name="context"),
         Index("ix_branches_conversation_id", "workspace_id", "conversation_id"),
+        Index("ix_branches_parent_branch_id", "workspace_id", "parent_branch_id"),
+        Index("ix_branches_parent_message_id", "workspace_id", "parent_message_id"),
+        # A conversation has one beginning.
+        Index(
+            "uq_branches_first",
+            "workspace_id",
+            "conversation_id",
+            unique=True,
+            postgresql_where=text("parent_branch_id IS NULL"),
+        ),
     )
 
     conversation_id: Mapped[uuid.UUID]
+    parent_branch_id: Mapped[uuid.UUID | None]
     parent_message_id: Mapped[uuid.UUID | None]
     profile: Mapped[str | None] = mapped_column(Text)
+    context: Mapped[str] = mapped_column(
+        Text, server_default="none", comment="how the way to it is told: compress, inherit or none"
+    )
     label: Mapped[str | None] = mapped_column(Text)
     depth: Mapped[int] = mapped_column(server_default="0")
+    made_by: Mapped[str] = mapped_column(Text, server_default="user", comment="user or model")
+    forked_at_ordinal: Mapped[int | None] = mapped_column(
+        comment="last ordinal of the parent branch at the fork; null for what was merged or moved"
+    )
+    forked_at_appended: Mapped[int | None] = mapped_column(comment="messages of the conversation at the fork")
+    condensed_ordinal: Mapped[int] = mapped_column(
+        server_default="0", comment="up to here it was condensed into insights"
+    )
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    version: Mapped[int] = mapped_column(server_default="1")
 
 
 class Message(Tenant, Created, Base):
