@@ -123,6 +123,9 @@ class Message(Tenant, Created, Base):
     citations: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
     ledger: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    tool_calls: Mapped[list[Any] | None] = mapped_column(
+        JSONB(none_as_null=True), comment="what the model called on the way, with what came of it"
+    )
     timings_ms: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     beat_at: Mapped[datetime | None] = mapped_column(comment="last sign of life of a streaming answer")
     watched_at: Mapped[datetime | None] = mapped_column(comment="when another process last followed a streaming answer")

@@ -8,6 +8,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import op
 from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy.dialects import postgresql
 
 revision = "0008"
 down_revision = "0007"
@@ -314,6 +315,15 @@ def upgrade() -> None:
         ondelete="CASCADE",
     )
     op.add_column(
+        "messages",
+        sa.Column(
+            "tool_calls",
+            postgresql.JSONB(none_as_null=True, astext_type=sa.Text()),
+            nullable=True,
+            comment="what the model called on the way, with what came of it",
+        ),
+    )
+    op.add_column(
         "conversations",
         sa.Column(
             "appended",
@@ -343,6 +353,7 @@ def downgrade() -> None:
     op.execute("DELETE FROM branches WHERE parent_branch_id IS NOT NULL")
     for name in ("parent", "depth", "context"):
         op.drop_constraint(op.f(f"ck_branches_{name}"), "branches", type_="check")
+    op.drop_column("messages", "tool_calls")
     op.drop_column("conversations", "appended")
     op.drop_constraint(op.f("fk_branches_workspace_id_parent_branch_id_branches"), "branches", type_="foreignkey")
     op.drop_constraint(op.f("fk_branches_workspace_id_parent_message_id_messages"), "branches", type_="foreignkey")
