@@ -1,0 +1,1 @@
+"""What the assistant remembers: short texts that it keeps itself, that fade unless they are used."""
