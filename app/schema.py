@@ -6,8 +6,10 @@ from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 
 from app.cards import tables as cards
 from app.chat import branch_tables as branches
+from app.chat import reflection_tables as reflections
 from app.chat import tables as chat
 from app.db.base import Base
+from app.graph import community_tables as communities
 from app.graph import cone_tables as cone
 from app.graph import tables as graph
 from app.graph import vector_tables as vectors
@@ -15,10 +17,27 @@ from app.index import lexical_tables as lexical
 from app.index import tables as index
 from app.ingestion import tables as ingestion
 from app.jobs import tables as jobs
+from app.memory import tables as memory
 from app.people import tables as people
 from app.transfer import tables as transfer
 
-ROOMS = (people, cards, index, lexical, graph, cone, vectors, ingestion, jobs, transfer, chat, branches)
+ROOMS = (
+    people,
+    cards,
+    index,
+    lexical,
+    graph,
+    cone,
+    communities,
+    vectors,
+    ingestion,
+    jobs,
+    transfer,
+    chat,
+    branches,
+    memory,
+    reflections,
+)
 """Whose tables there are; importing them is what declares them."""
 
 metadata = Base.metadata
