@@ -14,11 +14,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
 from app.core import clock
 from app.core.errors import ConfigurationError
+from app.providers.outgoing import ANYWHERE, Reach, check, is_this_machine
+from app.providers.pinned import pool
 from app.providers.ports import (
     ProviderBusy,
     ProviderDown,
@@ -30,7 +33,9 @@ from app.providers.ports import (
 
 _MAX_ERROR_BYTES: Final = 1 << 16
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+# Far more than any answer: what keeps talking for minutes is no answer.
+_MAX_REPLY_BYTES: Final = 64 << 20
+_KEEPALIVE_SECONDS: Final = 30.0
 
 
 def endpoint_url(base_url: str, path: str) -> str:
@@ -49,8 +54,37 @@ def endpoint_url(base_url: str, path: str) -> str:
     return base + path[max(n for n in cuts if url.path.endswith(path[:n])) :]
 
 
+def origin_of(base_url: str) -> str:
+    """Scheme, host and port of an address, one way to write it for each: what a key is bound to.
+
+    Raises ConfigurationError as `endpoint_url`.
+    """
+    url = httpx.URL(endpoint_url(base_url, ""))
+    default_port = 443 if url.scheme == "https" else 80
+    host = url.raw_host.decode("ascii").lower().rstrip(".")
+    return f"{url.scheme}://{f'[{host}]' if ':' in host else host}:{url.port or default_port}"
+
+
+class PinnedTransport(httpx.AsyncHTTPTransport):
+    """httpx's own, on a pool whose connections go to checked addresses only."""
+
+    def __init__(self, tls: Any, limits: httpx.Limits, reach: Reach, *, encrypted: bool) -> None:
+        super().__init__(verify=tls, trust_env=False)
+        self._pool = pool(
+            reach,
+            encrypted=encrypted,
+            tls=tls,
+            max_connections=limits.max_connections or 1,
+            keepalive_expiry=_KEEPALIVE_SECONDS,
+        )
+
+
 class HttpTransport:
-    """Posts JSON to one address. `headers` may hold the key, so they go to that origin only: redirects are refused."""
+    """Posts JSON to one address. `headers` may hold the key, so they go to that origin only: redirects are refused.
+
+    Every connection goes to an address within `reach`, looked at after its name was resolved. Where the environment
+    names a proxy the proxy resolves it, and only addresses that are written as numbers can be looked at.
+    """
 
     def __init__(
         self,
@@ -61,26 +95,35 @@ class HttpTransport:
         first_byte_seconds: float,
         idle_seconds: float,
         max_connections: int,
+        reach: Reach = ANYWHERE,
     ) -> None:
         self._url = httpx.URL(url)
+        self._reach = reach
         self._headers = {"user-agent": "mindcone", "accept-encoding": "identity", **headers}
         self._first_byte_seconds = first_byte_seconds
         self._idle_seconds = idle_seconds
         # Reading is timed by `Reply`, which tells the first byte from the others.
         self._timeout = httpx.Timeout(first_byte_seconds, connect=connect_seconds, read=None)
-        self._limits = httpx.Limits(max_connections=max_connections, keepalive_expiry=30.0)
+        self._limits = httpx.Limits(max_connections=max_connections, keepalive_expiry=_KEEPALIVE_SECONDS)
         self._client: httpx.AsyncClient | None = None
+        self._proxied = False
 
     async def open(self) -> None:
+        encrypted = self._url.scheme == "https"
         # Reading the certificate store takes tens of milliseconds.
-        tls = await asyncio.to_thread(httpx.create_ssl_context) if self._url.scheme == "https" else False
+        tls = await asyncio.to_thread(httpx.create_ssl_context) if encrypted else False
+        self._proxied = (proxy := _proxy_for(self._url)) is not None
+        transport: httpx.AsyncHTTPTransport
+        if proxy is None:
+            transport = PinnedTransport(tls, self._limits, self._reach, encrypted=encrypted)
+        else:
+            transport = httpx.AsyncHTTPTransport(verify=tls, limits=self._limits, proxy=proxy)
         self._client = httpx.AsyncClient(
-            verify=tls,
+            transport=transport,
             headers=self._headers,
             timeout=self._timeout,
-            limits=self._limits,
             follow_redirects=False,
-            trust_env=self._url.host not in _LOOPBACK,  # a proxy is for the outside world
+            trust_env=False,  # no .netrc: what identifies us is given here
         )
 
     async def close(self) -> None:
@@ -96,6 +139,8 @@ class HttpTransport:
         """
         if self._client is None:
             raise RuntimeError("open() comes first")
+        if self._proxied and _is_number(self._url.host):
+            check([self._url.host], self._reach, encrypted=self._url.scheme == "https")
         deadline = time.monotonic() + self._first_byte_seconds
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         request = self._client.build_request(
@@ -113,6 +158,18 @@ class HttpTransport:
             await response.aclose()
 
 
+def _proxy_for(url: httpx.URL) -> str | None:
+    """The proxy that the environment names for this address; it is for the outside world."""
+    if is_this_machine(url.host) or proxy_bypass(url.host):
+        return None
+    proxies = getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+def _is_number(host: str) -> bool:
+    return ":" in host or host.replace(".", "").isdigit()
+
+
 class Reply:
     """A reply that is still arriving. The first byte of its body has until `deadline` (of `time.monotonic`)."""
 
@@ -128,7 +185,10 @@ class Reply:
         return content_type.partition(";")[0].strip().lower()
 
     async def chunks(self) -> AsyncGenerator[bytes]:
-        """The body as it comes. Raises ProviderTimeout when it stalls, ProviderDown when it is cut."""
+        """The body as it comes. Raises ProviderTimeout when it stalls, ProviderDown when it is cut, ProviderGarbled
+        when it does not end.
+        """
+        left_bytes = _MAX_REPLY_BYTES
         allowance_seconds = self._deadline - time.monotonic()
         while True:
             with _in_our_words():
@@ -136,6 +196,9 @@ class Reply:
                     chunk = await anext(self._body, None)
             if chunk is None:
                 return
+            left_bytes -= len(chunk)
+            if left_bytes < 0:
+                raise ProviderGarbled("The provider's answer is too large.", limit_bytes=_MAX_REPLY_BYTES)
             yield chunk
             allowance_seconds = self._idle_seconds
 
