@@ -136,15 +136,17 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class ReportInput:
-    """All about one community. `members` by PageRank, `statements` by evidence, the strongest first; both are cut at
-    MAX_MEMBERS and MAX_STATEMENTS, `size` and `relations` count what there is. `card_titles`: of the cards that the
-    statements stand in. `children` the largest first; none where the community is a leaf.
+    """All about one community. `members` by PageRank; `statements` one of every joined pair first, the pairs with most
+    evidence in front, then the second ones, and so on. Both are cut at MAX_MEMBERS and MAX_STATEMENTS; `size`,
+    `relations` and `cards` count what there is. `card_titles`: of the cards that the statements stand in. `children`
+    the largest first; none where the community is a leaf.
     """
 
     community_id: uuid.UUID
     level: int
     size: int
     relations: int
+    cards: int
     members: Sequence[Member]
     statements: Sequence[Statement]
     card_titles: Mapping[uuid.UUID, str] = field(default_factory=dict)
