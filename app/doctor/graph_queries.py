@@ -17,6 +17,7 @@ VECTORS: Final[Mapping[str, str]] = {
     "entity_vectors": "entities",
     "relation_vectors": "relations",
     "role_vectors": "roles",
+    "report_vectors": "reports",
 }
 """Tables of vectors, and whose they are."""
 

@@ -79,4 +79,11 @@ class RoleVector(VectorRow, Base):
     __table_args__ = _args(__tablename__, "roles")
 
 
-VECTOR_TABLES = (EpisodeVector, FacetVector, PointVector, EntityVector, RelationVector, RoleVector)
+class ReportVector(VectorRow, Base):
+    """Of a community's report: `role` 0 is its title and summary, n its n-th finding."""
+
+    __tablename__ = "report_vectors"
+    __table_args__ = _args(__tablename__, "reports")
+
+
+VECTOR_TABLES = (EpisodeVector, FacetVector, PointVector, EntityVector, RelationVector, RoleVector, ReportVector)

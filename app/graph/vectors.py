@@ -16,20 +16,24 @@ from app.graph.vector_tables import (
     FacetVector,
     PointVector,
     RelationVector,
+    ReportVector,
     RoleVector,
-    TextRole,
 )
 from app.providers.ports import Vector
 
-VectorTable = type[EpisodeVector | FacetVector | PointVector | EntityVector | RelationVector | RoleVector]
+VectorTable = type[
+    EpisodeVector | FacetVector | PointVector | EntityVector | RelationVector | RoleVector | ReportVector
+]
 
 
 @dataclass(frozen=True, slots=True)
 class VectorEntry:
-    """`dense`: float32 of unit norm and of the space's dimension, the vector of one text of `owner_id`."""
+    """`dense`: float32 of unit norm and of the space's dimension, the vector of one text of `owner_id`; `role`: which
+    (`TextRole`; of reports the number of the finding).
+    """
 
     owner_id: uuid.UUID
-    role: TextRole
+    role: int
     text_hash: uuid.UUID
     dense: Vector
 

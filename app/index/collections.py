@@ -20,6 +20,8 @@ class Collection(IntEnum):
     relation = 5
     role = 6
     """Edges: relations and roles; the others of the cone are found by the words of their points and facets."""
+    report = 7
+    """Of communities."""
 
     @property
     def table(self) -> str:
@@ -35,6 +37,7 @@ _TABLES = {
     Collection.entity: "entities",
     Collection.relation: "relations",
     Collection.role: "roles",
+    Collection.report: "reports",
 }
 
 

@@ -240,6 +240,9 @@ _TEXTS: Final[Mapping[tuple[str, int], Callable[[Sequence[str]], str]]] = {
 
 def text_of(table: str, role: int, parts: Sequence[str]) -> str:
     """The text that a vector of this table and role stands for; `parts` as `reembed_queries` reads them."""
+    if table == "report_vectors":
+        # One that has lost findings keeps no vector of them: nothing is what there is to say.
+        return (texts.report_texts(parts[0], parts[1], parts[2:]) + [""] * role)[role]
     return _TEXTS[table, role](parts)
 
 
@@ -258,7 +261,7 @@ async def _still_said(
     return [
         (place, key)
         for place, key in rows
-        if place[0] in parts and text_hash(_TEXTS[table, place[1]](parts[place[0]])) == key
+        if place[0] in parts and text_hash(text_of(table, place[1], parts[place[0]])) == key
     ]
 
 

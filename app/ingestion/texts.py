@@ -60,6 +60,11 @@ def role_text(name: str, role: str) -> str:
     return _joined(name, " | ", role)
 
 
+def report_texts(title: str, summary: str, findings: Iterable[str]) -> list[str]:
+    """A community's report: the title with the summary, then every finding by itself."""
+    return [_joined(title, ": ", summary), *(finding.strip() for finding in findings)]
+
+
 def _says(text: str, title: str) -> bool:
     """Whether a text has a title word for word."""
     text, title = text.casefold(), title.strip().casefold()
