@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ingestion.extract.ladder import NotJson, Parsed, ascii_structure, climb
+from app.providers.ladder import NotJson, Parsed, ascii_structure, climb
 from app.ingestion.extract.llm_shapes import (
     DEFAULT_CONFIDENCE,
     SCHEMA,

@@ -216,7 +216,7 @@ def _picked(candidates: Sequence[_Candidate], most: int) -> list[_Candidate]:
         told = min((names[name] for name in one.names), default=0)
         again = sum(names[name] for name in one.names) / (len(one.names) or 1)
         of_card = max((cards[card] for card in one.finding.card_ids), default=0)
-        return one.worth * _AGAIN ** min(told + again, 4) * _SAME_CARD ** min(of_card, 4)
+        return float(one.worth * _AGAIN ** min(told + again, 4) * _SAME_CARD ** min(of_card, 4))
 
     while left and len(picked) < most:
         best = max(left, key=lambda one: (worth(one), one.text))

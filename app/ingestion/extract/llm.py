@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 from app.budget.count import ScriptEstimate
 from app.core.log import get
 from app.ingestion.extract import prompts
-from app.ingestion.extract.ladder import NotJson
+from app.providers.ladder import NotJson
 from app.ingestion.extract.llm_assemble import ResolveTimes, assemble, with_mentions
 from app.ingestion.extract.llm_cache import CacheKey, ExtractionCache, InFlight, Stored, dump, load
 from app.ingestion.extract.llm_passages import Passage, passages

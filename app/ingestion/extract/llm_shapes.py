@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from app.ingestion.extract.ladder import NotJson, climb
+from app.providers.ladder import NotJson, climb
 from app.ingestion.extract.types import ENTITY_TYPES, EntityDraft, EntityType, RelationDraft
 from app.text.normalise import clean, fold, name_key
 

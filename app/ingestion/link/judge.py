@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, get_args
 
-from app.ingestion.extract.ladder import NotJson, climb
+from app.providers.ladder import NotJson, climb
 from app.providers.ports import ChatProvider, ChatRequest, Finished, Message
 
 Answer = Literal["same", "different", "unsure"]
