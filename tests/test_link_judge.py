@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from app.index.spaces import Spaces
 from app.ingestion.link import revise
@@ -18,10 +17,10 @@ from app.ingestion.link.resolve import Resolved, Resolver
 from app.providers.chat_settings import ChatSettings
 from app.providers.fake import FakeProvider
 from app.providers.guard import Breakers, GuardedChat
-from app.providers.openai_chat import OpenAIChat
-from app.providers.openai_wire import Endpoint
 from app.providers.ports import ProviderError
+from app.providers.wire_chat import WireChat
 from tests.link_desk import Desk, named
+from tests.wire_endpoint import endpoint
 
 pytest_plugins = ("tests.link_desk",)
 
@@ -57,16 +56,8 @@ async def bench() -> AsyncIterator[Bench]:
     chat = ChatSettings(provider_retries=0, provider_backoff_seconds=0.01, breaker_failures=100)
     async with AsyncExitStack() as stack:
         fake = await stack.enter_async_context(FakeProvider())
-        endpoint = Endpoint(
-            name="fake",
-            base_url=fake.base_url,
-            path="/chat/completions",
-            default_model="m",
-            context_window=32_000,
-            api_key=SecretStr("sk-x"),
-            json_mode="schema",
-        )
-        guarded = GuardedChat([OpenAIChat(endpoint, chat)], chat, Breakers(chat))
+        fake_endpoint = endpoint(fake.base_url, context_window=32_000)
+        guarded = GuardedChat([WireChat(fake_endpoint, chat)], chat, Breakers(chat))
         await guarded.open()
         stack.push_async_callback(guarded.close)
         yield Bench(fake, LlmJudge(guarded))

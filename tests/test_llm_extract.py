@@ -39,9 +39,9 @@ from app.providers.chat_settings import ChatSettings
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import Said
 from app.providers.guard import Breakers, GuardedChat
-from app.providers.openai_chat import OpenAIChat
-from app.providers.openai_wire import Endpoint
 from app.providers.ports import MissingKey, ProviderBusy, ProviderRefused
+from app.providers.wire_chat import WireChat
+from tests.wire_endpoint import endpoint
 
 CREATED = datetime(2024, 5, 20, 9, tzinfo=UTC)
 TEXT = "Alice Chen joined Acme on 3 May 2024. She leads the Apollo project, which has a budget of $40,000."
@@ -168,16 +168,11 @@ class Rig:
             provider_idle_seconds=options.pop("idle_seconds", 5.0),
             breaker_failures=100,
         )
-        endpoint = Endpoint(
-            name="fake",
-            base_url=self.fake.base_url,
-            path="/chat/completions",
-            default_model="m",
-            context_window=window,
-            api_key=options.pop("key", SecretStr("sk-x")),
-            json_mode=json_mode,
+        key: SecretStr | None = options.pop("key", SecretStr("sk-x"))
+        fake_endpoint = endpoint(
+            self.fake.base_url, key and key.get_secret_value(), context_window=window, json_mode=json_mode
         )
-        guarded = GuardedChat([OpenAIChat(endpoint, chat)], chat, Breakers(chat))
+        guarded = GuardedChat([WireChat(fake_endpoint, chat)], chat, Breakers(chat))
         await guarded.open()
         self._stack.push_async_callback(guarded.close)
         return LlmExtractor(guarded, None, ExtractSettings(**knobs), self.cache, missed=missed, **options)

@@ -9,14 +9,12 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
-from pydantic import SecretStr
 
 from app.core.errors import ConfigurationError
 from app.providers.chat_settings import ChatSettings
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import FAULTS
-from app.providers.openai_chat import OpenAIChat
-from app.providers.openai_wire import Completion, Endpoint, request_body
+from app.providers.openai_wire import OpenAIAnswer, request_body
 from app.providers.ports import (
     ChatEvent,
     ChatRequest,
@@ -35,12 +33,15 @@ from app.providers.ports import (
     Usage,
 )
 from app.providers.sse import ServerEvent
+from app.providers.wire_chat import WireChat
+from tests.wire_endpoint import endpoint
 
 ANSWER = "你好，世界！ The answer is 42 😀."
 KEY = "sk-secret"
 SETTINGS = ChatSettings(
     provider_connect_seconds=1.0, provider_first_byte_seconds=0.6, provider_idle_seconds=0.6, provider_retries=0
 )
+
 WEATHER = ToolSpec("weather", "Today's weather", {"type": "object", "properties": {"city": {"type": "string"}}})
 
 
@@ -51,16 +52,11 @@ async def fake() -> AsyncIterator[FakeProvider]:
 
 
 @pytest.fixture
-async def chat(fake: FakeProvider) -> AsyncIterator[OpenAIChat]:
-    provider = OpenAIChat(endpoint(fake.base_url), SETTINGS)
+async def chat(fake: FakeProvider) -> AsyncIterator[WireChat]:
+    provider = WireChat(endpoint(fake.base_url, KEY), SETTINGS)
     await provider.open()
     yield provider
     await provider.close()
-
-
-def endpoint(base_url: str = "http://127.0.0.1:1/v1", key: str | None = KEY, **fields: object) -> Endpoint:
-    row = {"name": "fake", "path": "/chat/completions", "default_model": "m", "context_window": 8192} | fields
-    return Endpoint(base_url=base_url, api_key=SecretStr(key) if key is not None else None, **row)
 
 
 def ask(fault: str = "", **fields: object) -> ChatRequest:
@@ -68,7 +64,7 @@ def ask(fault: str = "", **fields: object) -> ChatRequest:
     return ChatRequest(messages=[Message("user", "hi")], model=model, **fields)
 
 
-async def collect(provider: OpenAIChat, request: ChatRequest) -> tuple[str, Finished]:
+async def collect(provider: WireChat, request: ChatRequest) -> tuple[str, Finished]:
     """The text and the last event; insists on the port's order of events."""
     async with asyncio.timeout(5):
         events: list[ChatEvent] = [event async for event in provider.stream(request)]
@@ -81,7 +77,7 @@ async def collect(provider: OpenAIChat, request: ChatRequest) -> tuple[str, Fini
 # ----------------------------------------------------------------------------------- the right way
 
 
-async def test_an_answer_is_streamed_with_usage(chat: OpenAIChat, fake: FakeProvider):
+async def test_an_answer_is_streamed_with_usage(chat: WireChat, fake: FakeProvider):
     async with asyncio.timeout(5):
         events = [event async for event in chat.stream(ask())]
     assert len(events) > 5
@@ -94,32 +90,32 @@ async def test_an_answer_is_streamed_with_usage(chat: OpenAIChat, fake: FakeProv
     assert exchange.body["stream"] is True
 
 
-async def test_one_connection_serves_many_calls(chat: OpenAIChat, fake: FakeProvider):
+async def test_one_connection_serves_many_calls(chat: WireChat, fake: FakeProvider):
     for _ in range(5):
         await collect(chat, ask())
     assert fake.connections == 1
 
 
-async def test_many_calls_at_once(chat: OpenAIChat, fake: FakeProvider):
+async def test_many_calls_at_once(chat: WireChat, fake: FakeProvider):
     results = await asyncio.gather(*(collect(chat, ask("comments")) for _ in range(40)))
     assert {text for text, _ in results} == {ANSWER}
     assert fake.asked() == 40
 
 
 @pytest.mark.parametrize(("fault", "reason"), [("length", "length"), ("content-filter", "content_filter")])
-async def test_stop_reasons(chat: OpenAIChat, fault: str, reason: str):
+async def test_stop_reasons(chat: WireChat, fault: str, reason: str):
     text, finished = await collect(chat, ask(fault))
     assert (text, finished.reason) == (ANSWER, reason)
 
 
-async def test_a_tool_call_is_put_together(chat: OpenAIChat):
+async def test_a_tool_call_is_put_together(chat: WireChat):
     text, finished = await collect(chat, ask("tool", tools=[WEATHER]))
     assert text == ""
     assert finished.reason == "tool_calls"
     assert finished.tool_calls == (ToolCall("call_fake", "weather", '{"query": "天气"}'),)
 
 
-async def test_malformed_tool_arguments_are_handed_on_as_written(chat: OpenAIChat):
+async def test_malformed_tool_arguments_are_handed_on_as_written(chat: WireChat):
     """A13, G4: who parses them decides; the provider neither drops nor repairs."""
     _, finished = await collect(chat, ask("bad-tool", tools=[WEATHER]))
     assert [call.arguments for call in finished.tool_calls] == ['{"query": "天气" "broken']
@@ -175,20 +171,20 @@ def test_the_matrix_has_a_cell_for_every_fault():
 
 
 @pytest.mark.parametrize("fault", sorted(WHOLE))
-async def test_odd_but_whole(chat: OpenAIChat, fault: str):
+async def test_odd_but_whole(chat: WireChat, fault: str):
     """K7 among them: null events, chunks and contents are stepped over."""
     text, finished = await collect(chat, ask(fault))
     assert (text, finished.reason) == (ANSWER, "stop")
 
 
 @pytest.mark.parametrize("fault", sorted(CHANGED))
-async def test_odd_contents_arrive(chat: OpenAIChat, fault: str):
+async def test_odd_contents_arrive(chat: WireChat, fault: str):
     text, _ = await collect(chat, ask(fault))
     assert CHANGED[fault] in text
 
 
 @pytest.mark.parametrize("fault", sorted(TRUNCATED))
-async def test_nothing_truncated_is_complete(chat: OpenAIChat, fault: str):
+async def test_nothing_truncated_is_complete(chat: WireChat, fault: str):
     text, finished = await collect(chat, ask(fault))
     assert finished.reason == "truncated"
     assert text
@@ -196,7 +192,7 @@ async def test_nothing_truncated_is_complete(chat: OpenAIChat, fault: str):
 
 
 @pytest.mark.parametrize("fault", sorted(RAISED))
-async def test_failures_are_typed_and_tell_no_secrets(chat: OpenAIChat, fake: FakeProvider, fault: str):
+async def test_failures_are_typed_and_tell_no_secrets(chat: WireChat, fake: FakeProvider, fault: str):
     """K8 among them: an error after the 200."""
     with pytest.raises(ProviderError) as caught:
         await collect(chat, ask(fault))
@@ -207,7 +203,7 @@ async def test_failures_are_typed_and_tell_no_secrets(chat: OpenAIChat, fake: Fa
     assert "127.0.0.1" not in told
 
 
-async def test_an_error_after_text_leaves_the_text(chat: OpenAIChat):
+async def test_an_error_after_text_leaves_the_text(chat: WireChat):
     stream = chat.stream(ask("error,after=3"))
     said = (await anext(stream)).text + (await anext(stream)).text
     assert ANSWER.startswith(said)
@@ -215,14 +211,14 @@ async def test_an_error_after_text_leaves_the_text(chat: OpenAIChat):
         await anext(stream)
 
 
-async def test_retry_after_is_told(chat: OpenAIChat):
+async def test_retry_after_is_told(chat: WireChat):
     with pytest.raises(ProviderBusy) as caught:
         await collect(chat, ask("429,retry-after=7"))
     assert caught.value.retry_after_seconds == 7
 
 
 async def test_nobody_listens():
-    chat = OpenAIChat(endpoint(), SETTINGS)
+    chat = WireChat(endpoint(), SETTINGS)
     await chat.open()
     with pytest.raises(ProviderDown):
         await collect(chat, ask())
@@ -234,7 +230,7 @@ async def test_nobody_listens():
 
 @pytest.mark.parametrize("key", [None, "", "  "])
 async def test_a_missing_key_is_an_error_before_anything_is_sent(fake: FakeProvider, key: str | None):
-    chat = OpenAIChat(endpoint(fake.base_url, key), SETTINGS)
+    chat = WireChat(endpoint(fake.base_url, key), SETTINGS)
     await chat.open()
     with pytest.raises(MissingKey):
         await collect(chat, ask())
@@ -244,7 +240,7 @@ async def test_a_missing_key_is_an_error_before_anything_is_sent(fake: FakeProvi
 
 async def test_a_key_is_not_needed_everywhere():
     async with FakeProvider() as server:
-        chat = OpenAIChat(endpoint(server.base_url, None, needs_key=False), SETTINGS)
+        chat = WireChat(endpoint(server.base_url, None, needs_key=False), SETTINGS)
         await chat.open()
         assert (await collect(chat, ask()))[0] == "You said: hi"
         await chat.close()
@@ -254,14 +250,14 @@ async def test_a_key_is_not_needed_everywhere():
 @pytest.mark.parametrize("key", ["sk-\nx", "密钥", "a\x00b"])
 def test_what_is_no_key_is_refused_without_repeating_it(key: str):
     with pytest.raises(ConfigurationError) as caught:
-        OpenAIChat(endpoint(key=key), SETTINGS)
+        WireChat(endpoint(key=key), SETTINGS)
     assert key not in str(caught.value)
 
 
 # ------------------------------------------------------------------------------- going away (K4)
 
 
-async def test_closing_the_stream_closes_the_connection(chat: OpenAIChat, fake: FakeProvider):
+async def test_closing_the_stream_closes_the_connection(chat: WireChat, fake: FakeProvider):
     """K4"""
     stream = chat.stream(ask("stall"))
     async with aclosing(stream):
@@ -273,7 +269,7 @@ async def test_closing_the_stream_closes_the_connection(chat: OpenAIChat, fake: 
 @pytest.mark.parametrize("fault", ["slow", "slow-body", "stall"])
 async def test_cancelling_closes_the_connection(fake: FakeProvider, fault: str):
     """K4, in every phase of a call; with the default timeouts, so that nothing else can close it."""
-    chat = OpenAIChat(endpoint(fake.base_url), ChatSettings())
+    chat = WireChat(endpoint(fake.base_url, KEY), ChatSettings())
     await chat.open()
     task = asyncio.create_task(collect(chat, ask(fault)))
     await fake.wait_for_request()
@@ -287,7 +283,7 @@ async def test_cancelling_closes_the_connection(fake: FakeProvider, fault: str):
 
 async def test_forgetting_the_stream_closes_the_connection(fake: FakeProvider):
     """K4: a `break` out of `async for` closes nothing by itself; the loop's finaliser does."""
-    chat = OpenAIChat(endpoint(fake.base_url), ChatSettings())
+    chat = WireChat(endpoint(fake.base_url, KEY), ChatSettings())
     await chat.open()
     stream = chat.stream(ask("stall"))
     await anext(stream)
@@ -298,7 +294,7 @@ async def test_forgetting_the_stream_closes_the_connection(fake: FakeProvider):
     await chat.close()
 
 
-async def test_the_loop_is_free_during_a_slow_answer(chat: OpenAIChat):
+async def test_the_loop_is_free_during_a_slow_answer(chat: WireChat):
     """E17: forty answers, and a task beside them that is never kept waiting."""
     loop = asyncio.get_running_loop()
     answers = asyncio.gather(*(collect(chat, ask("comments")) for _ in range(40)))
@@ -371,7 +367,7 @@ def test_json_by_schema_by_object_and_by_prompt(messages: list[Message]):
         assert others == [{"role": "user", "content": "u"}]
 
 
-async def test_han_characters_travel_as_themselves_and_lone_surrogates_do_not(chat: OpenAIChat, fake: FakeProvider):
+async def test_han_characters_travel_as_themselves_and_lone_surrogates_do_not(chat: WireChat, fake: FakeProvider):
     """G11"""
     await collect(chat, ChatRequest(messages=[Message("user", "你好" * 100 + "\ud83d")]))
     assert fake.exchanges[0].body["messages"][0]["content"] == "你好" * 100 + "?"
@@ -382,7 +378,7 @@ async def test_han_characters_travel_as_themselves_and_lone_surrogates_do_not(ch
 
 
 def take(*chunks: object, done: bool = True) -> tuple[str, Finished]:
-    answer = Completion()
+    answer = OpenAIAnswer()
     texts = [answer.take(ServerEvent(json.dumps(chunk))) for chunk in chunks]
     if done:
         answer.take(ServerEvent("[DONE]"))
@@ -401,7 +397,7 @@ def call(arguments: object, **fields: object) -> dict[str, object]:
     ("said", "reason"),
     [
         ("stop", "stop"),
-        ("function_call", "tool_calls"),
+        ("function_call", "stop"),  # of nothing
         ("model_length", "length"),
         ("insufficient_system_resource", "truncated"),
         ("something new", "truncated"),
@@ -467,7 +463,7 @@ def test_an_error_without_an_envelope():
 
 def test_an_error_event():
     with pytest.raises(ProviderDown):
-        Completion().take(ServerEvent('{"message": "boom"}', "error"))
+        OpenAIAnswer().take(ServerEvent('{"message": "boom"}', "error"))
 
 
 def test_an_answer_may_be_empty_but_must_end():

@@ -10,7 +10,8 @@ from app.core.errors import ConfigurationError, NotFound
 from app.providers.chat_settings import ChatSettings
 from app.providers.fake import FakeProvider
 from app.providers.ports import ChatRequest, Finished, Message, MissingKey, Source, Text
-from app.providers.registry import OPENAI_COMPATIBLE, ChatProviders
+from app.providers.registry import ChatProviders
+from app.providers.specs import SPECS
 from app.text.segment import Segmenter
 from app.text.sentences import sentences
 
@@ -32,7 +33,16 @@ async def test_offline_is_the_default_and_needs_nothing():
     async with providers() as known:
         assert known.get_provider().name == "offline"
         assert "offline assistant" in await said(known.get_provider())
-        assert known.list_names() == ["offline", "openai", "deepseek", "moonshot", "qwen", "ollama"]
+        assert known.list_names() == [
+            "offline",
+            "openai",
+            "anthropic",
+            "gemini",
+            "deepseek",
+            "moonshot",
+            "qwen",
+            "ollama",
+        ]
 
 
 @pytest.mark.parametrize("name", ["openai", "deepseek", "moonshot", "qwen"])
@@ -40,7 +50,7 @@ async def test_a_key_is_missed_only_when_its_provider_is_asked(name: str):
     async with providers(chat_provider=name) as known:
         provider = known.get_provider()
         assert provider.name == name
-        assert provider.default_model == OPENAI_COMPATIBLE[name].model
+        assert provider.default_model == SPECS[name].default_model
         with pytest.raises(MissingKey, match=name):
             await said(provider)
 
@@ -69,8 +79,8 @@ async def test_ollama_needs_no_key_and_its_address_no_path():
 async def test_the_chosen_model_is_not_given_to_other_providers():
     async with providers(chat_provider="openai", chat_model="mine", chat_context_tokens=999) as known:
         assert known.get_provider().default_model == "mine"
-        assert known.get_provider("qwen").default_model == OPENAI_COMPATIBLE["qwen"].model
-        assert known.get_provider("qwen").capabilities().context_window == OPENAI_COMPATIBLE["qwen"].context_window
+        assert known.get_provider("qwen").default_model == SPECS["qwen"].default_model
+        assert known.get_provider("qwen").capabilities().context_window == 128_000
 
 
 async def test_the_fallbacks_belong_to_the_configured_provider():

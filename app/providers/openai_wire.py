@@ -1,81 +1,36 @@
 """The OpenAI-compatible dialect as data: the body of a request, and the chunks of an answer.
 
-Pure. `openai_chat` posts the one and feeds the other; nothing here knows how they travel.
+Pure. `wire_chat` posts the one and feeds the other; nothing here knows how they travel.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
-from pydantic import SecretStr
-
-from app.providers.ports import (
-    ChatRequest,
-    Finished,
-    Message,
-    ProviderBusy,
-    ProviderDown,
-    ProviderError,
-    ProviderGarbled,
-    ProviderRefused,
-    StopReason,
-    ToolCall,
-    Usage,
-)
+from app.providers.ports import ChatRequest, Message, ProviderDown, StopReason, Usage
+from app.providers.schemas import enforceable, is_strict, schema_rule
+from app.providers.specs import Endpoint
 from app.providers.sse import ServerEvent
-from app.providers.transport import status_error, upstream_code
-
-# What servers that speak this dialect were seen to say. Anything else is not known to be an end.
-_REASONS: Final[Mapping[str, StopReason]] = {
-    "stop": "stop",
-    "eos": "stop",
-    "end_turn": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "model_length": "length",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "content_filter": "content_filter",
-}
-# How errors inside a stream are told apart: by words in their code or type.
-_BUSY: Final = ("rate_limit", "overloaded", "busy", "throttl")
-_REFUSED: Final = ("invalid", "context_length", "auth", "permission", "not_found", "quota", "filter")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """One server that speaks the dialect. `json_mode` `object` knows no schema: the prompt carries it."""
-
-    name: str
-    base_url: str
-    path: str
-    default_model: str
-    context_window: int
-    api_key: SecretStr | None = None
-    needs_key: bool = True
-    tools: bool = True
-    json_mode: Literal["schema", "object", "none"] = "schema"
-    max_tokens_field: str = "max_tokens"
-
+from app.providers.wire_answer import Call, WireAnswer, count, parsed, stream_error
 
 # ------------------------------------------------------------------------------------- request
 
 
 def request_body(endpoint: Endpoint, request: ChatRequest) -> dict[str, Any]:
     """The JSON body of `POST …/chat/completions` for this endpoint."""
-    messages = [_message(message) for message in request.messages]
+    traits = endpoint.traits(request.model)
     body: dict[str, Any] = {
         "model": request.model or endpoint.default_model,
-        "messages": messages,
+        "messages": [_message(endpoint, message) for message in request.messages],
         "stream": True,
         "stream_options": {"include_usage": True},
+        **traits.extra,
     }
     if request.max_tokens is not None:
-        body[endpoint.max_tokens_field] = request.max_tokens
-    if request.temperature is not None:
+        body[endpoint.spec.max_tokens_field] = request.max_tokens + traits.thought_tokens
+    if request.temperature is not None and traits.temperature:
         body["temperature"] = request.temperature
     if request.tools:
         body["tools"] = [
@@ -85,32 +40,45 @@ def request_body(endpoint: Endpoint, request: ChatRequest) -> dict[str, Any]:
             }
             for tool in request.tools
         ]
+        if request.tool_choice != "auto":
+            body["tool_choice"] = request.tool_choice
     if request.json_schema is not None:
-        _ask_for_json(body, endpoint, request.json_schema)
+        _ask_for_json(body, traits.json_mode, request.json_schema)
     return body
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(endpoint: Endpoint, message: Message) -> dict[str, Any]:
     said: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
         said["content"] = message.content or None
-        said["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in message.tool_calls
-        ]
+        said["tool_calls"] = []
+        for call in message.tool_calls:
+            told: dict[str, Any] = {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+            }
+            field, value = call.carried or ("", "")
+            if field == "extra_content":
+                told["extra_content"] = parsed(value)
+            elif field == "reasoning_content" and endpoint.spec.returns_thoughts:
+                said["reasoning_content"] = value
+            said["tool_calls"].append(told)
     if message.tool_call_id is not None:
         said["tool_call_id"] = message.tool_call_id
     return said
 
 
-def _ask_for_json(body: dict[str, Any], endpoint: Endpoint, schema: Mapping[str, Any]) -> None:
-    if endpoint.json_mode == "schema":
-        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
+def _ask_for_json(body: dict[str, Any], mode: str, schema: Mapping[str, Any]) -> None:
+    if mode == "schema":
+        told: dict[str, Any] = {"name": "answer", "schema": dict(schema)}
+        if is_strict(enforceable(schema)):
+            told |= {"schema": enforceable(schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": told}
         return
-    if endpoint.json_mode == "object":
+    if mode == "object":
         body["response_format"] = {"type": "json_object"}
-    rule = "Answer with one JSON object and nothing else. It follows this JSON schema:\n"
-    rule += json.dumps(schema, ensure_ascii=False)
+    rule = schema_rule(schema)
     messages = body["messages"]
     if messages and messages[0]["role"] == "system":
         messages[0]["content"] += "\n\n" + rule
@@ -121,64 +89,55 @@ def _ask_for_json(body: dict[str, Any], endpoint: Endpoint, schema: Mapping[str,
 # -------------------------------------------------------------------------------------- answer
 
 
-@dataclass(slots=True)
-class _Call:
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
+class OpenAIAnswer(WireAnswer):
+    """Collects the chunks of one answer; it ends with `[DONE]`."""
 
-
-class Completion:
-    """Collects the chunks of one answer. Chunks, choices and fields that are null or missing are stepped over."""
+    REASONS: ClassVar[Mapping[str, StopReason]] = {
+        "stop": "stop",
+        "eos": "stop",
+        "end_turn": "stop",
+        "length": "length",
+        "max_tokens": "length",
+        "model_length": "length",
+        "tool_calls": "tool_calls",
+        "function_call": "tool_calls",
+        "content_filter": "content_filter",
+    }
 
     def __init__(self) -> None:
-        self.spoke = False
-        self.ended = False
-        self._reason: str | None = None
-        self._usage = Usage()
-        self._calls: dict[Any, _Call] = {}
+        super().__init__()
+        self._calls: dict[Any, Call] = {}
+        self._thoughts: list[str] = []
 
     def take(self, event: ServerEvent) -> str:
-        """The visible text of one event. Raises ProviderError for an error that came after the 200."""
         data = event.data.strip()
         if data == "[DONE]":
             self.ended = True
             return ""
-        chunk = _parsed(data) if data else None
+        chunk = parsed(data) if data else None
         if isinstance(chunk, dict) and event.kind == "error":
-            raise _stream_error(chunk.get("error") or chunk)
+            raise stream_error(chunk.get("error") or chunk)
         return self._take_chunk(chunk)
 
     def take_whole(self, body: bytes) -> str:
-        """The text of an answer that came as one JSON object."""
-        text = self._take_chunk(_parsed(body.decode("utf-8", "replace")))
+        text = self._take_chunk(parsed(body.decode("utf-8", "replace")))
         self.ended = self._reason is not None
         return text
 
-    def finished(self) -> Finished:
-        """The last event. Without a reason and `[DONE]` the answer is `truncated`; raises ProviderDown if it is
-        also empty, because then trying again repeats nothing.
-        """
-        if not (self.ended and self._reason):
-            if not self.spoke:
-                raise ProviderDown("The provider's answer ended before it began.")
-            return Finished("truncated", self._usage)
-        reason = _REASONS.get(self._reason, "truncated")
-        calls = tuple(
-            ToolCall(call.id or f"call_{n}", call.name, call.arguments)
-            for n, call in enumerate(self._calls.values())
-            if call.name
-        )
-        if calls and reason == "stop":  # some servers call tools and say "stop"
-            reason = "tool_calls"
-        # Calls of an answer that was cut short may be cut themselves, and must not run.
-        return Finished(reason, self._usage, calls if reason == "tool_calls" else ())
+    def is_last(self, data: str) -> bool:
+        return data.strip() == "[DONE]" or super().is_last(data)
+
+    def _all_calls(self) -> Iterable[Call]:
+        calls = [call for call in self._calls.values() if call.name]
+        if calls and self._thoughts and calls[0].carried is None:
+            calls[0].carried = ("reasoning_content", "".join(self._thoughts))
+        return calls
 
     def _take_chunk(self, chunk: Any) -> str:
         if not isinstance(chunk, dict):
             return ""
         if chunk.get("error") or ("choices" not in chunk and chunk.get("code") and "message" in chunk):
-            raise _stream_error(chunk.get("error") or chunk)
+            raise stream_error(chunk.get("error") or chunk)
         self._take_usage(chunk.get("usage"))
         choices = chunk.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -186,11 +145,9 @@ class Completion:
             return ""
         self._take_usage(choice.get("usage"))
         text = self._take_delta(choice.get("delta") or choice.get("message"))
-        reason = choice.get("finish_reason")
-        if reason == "error":
+        if choice.get("finish_reason") == "error":
             raise ProviderDown("The provider broke off.")
-        if isinstance(reason, str) and reason:
-            self._reason = reason
+        self._end_for(choice.get("finish_reason"))
         return text
 
     def _take_delta(self, delta: Any) -> str:
@@ -200,17 +157,27 @@ class Completion:
         for position, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
                 self._take_call(call, position)
-        text = _text(delta.get("content")) or _text(delta.get("refusal"))
-        self.spoke = self.spoke or bool(text)
-        return text
+        thought = delta.get("reasoning_content")
+        if isinstance(thought, str) and thought:
+            self._thoughts.append(thought)
+        return self._say(_text(delta.get("content")) or _text(delta.get("refusal")))
 
     def _take_call(self, piece: Mapping[str, Any], position: int) -> None:
-        index = piece.get("index")
-        known = self._calls.setdefault(index if isinstance(index, int) else piece.get("id") or position, _Call())
+        index, call_id = piece.get("index"), str(piece.get("id") or "")
+        key: Any = index if isinstance(index, int) else call_id or position
+        known = self._calls.get(key)
+        if known is not None and known.id and call_id not in ("", known.id):
+            # Some servers give all calls the index 0. The later one takes the place, so that its pieces find it.
+            self._calls[key, known.id] = self._calls.pop(key)
+            known = None
+        if known is None:
+            known = self._calls[key] = Call()
         function = piece.get("function")
         function = function if isinstance(function, dict) else {}
-        known.id = known.id or str(piece.get("id") or "")
+        known.id = known.id or call_id
         known.name = known.name or str(function.get("name") or "")
+        if isinstance(piece.get("extra_content"), dict):
+            known.carried = ("extra_content", json.dumps(piece["extra_content"], ensure_ascii=False))
         arguments = function.get("arguments")
         if isinstance(arguments, str):
             known.arguments += arguments
@@ -221,14 +188,7 @@ class Completion:
         if isinstance(usage, dict):
             into, out_of = usage.get("prompt_tokens"), usage.get("completion_tokens")
             if isinstance(into, int) and isinstance(out_of, int):
-                self._usage = Usage(max(0, into), max(0, out_of))
-
-
-def _parsed(data: str) -> Any:
-    try:
-        return json.loads(data, strict=False)
-    except (ValueError, RecursionError) as error:
-        raise ProviderGarbled from error
+                self._usage = Usage(count(into), count(out_of))
 
 
 def _text(content: Any) -> str:
@@ -238,19 +198,3 @@ def _text(content: Any) -> str:
     parts: Sequence[Any] = content if isinstance(content, list) else ()
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _stream_error(error: Any) -> ProviderError:
-    """The error of a stream whose status was 200, told by its code in numbers or words."""
-    fields = error if isinstance(error, dict) else {}
-    for key in ("code", "status", "status_code"):
-        number = str(fields.get(key, ""))
-        if number.isascii() and number.isdigit() and 400 <= int(number) < 600:
-            return status_error(int(number), {})
-    code = upstream_code(json.dumps(fields).encode()) or "no code"
-    words = " ".join(str(fields.get(key, "")) for key in ("code", "type")).lower()
-    if any(sign in words for sign in _BUSY):
-        return ProviderBusy(f"The provider asks to come back later ({code}).", upstream_code=code)
-    if any(sign in words for sign in _REFUSED):
-        return ProviderRefused(f"The provider refused the request ({code}).", upstream_code=code)
-    return ProviderDown(f"The provider broke off ({code}).", upstream_code=code)

@@ -92,15 +92,24 @@ StopReason = Literal["stop", "length", "tool_calls", "content_filter", "truncate
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A function the model wants called; `arguments` is the raw JSON text it wrote."""
+    """A function the model wants called; `arguments` is the raw JSON text it wrote.
+
+    `carried` is what its provider wants to see again with the call, as (the dialect's name for it, value): the
+    signature or the thoughts that came with it. It means nothing to anybody else; hand the call back as it is.
+    """
 
     id: str
     name: str
     arguments: str
+    carried: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """One message of the prompt. What a tool gave has the role `tool` and the id of the call it answers; several
+    results in a row answer the calls of the assistant's message before them.
+    """
+
     role: Role
     content: str
     tool_calls: Sequence[ToolCall] = ()
@@ -133,6 +142,9 @@ class Source:
 class ChatRequest:
     """One model call. `question` and `sources` repeat what the messages already say in words;
     wire dialects ignore them, the offline provider answers from them.
+
+    `tool_choice` `none` keeps the tools that earlier messages called known, and lets none be called now.
+    `max_tokens` bounds what is said; room for thoughts that nobody sees comes on top.
     """
 
     messages: Sequence[Message]
@@ -140,6 +152,7 @@ class ChatRequest:
     max_tokens: int | None = None
     temperature: float | None = None
     tools: Sequence[ToolSpec] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
     json_schema: Mapping[str, Any] | None = None
     question: str = ""
     sources: Sequence[Source] = ()
@@ -165,12 +178,14 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Finished:
     """The last event of every stream that did not fail. A stream that ended without its
-    terminal event is `truncated`.
+    terminal event is `truncated`. `provider` and `model` say who spoke where that may be a stand-in.
     """
 
     reason: StopReason
     usage: Usage = field(default_factory=Usage)
     tool_calls: Sequence[ToolCall] = ()
+    provider: str = ""
+    model: str = ""
 
 
 ChatEvent = Text | Finished
@@ -178,10 +193,15 @@ ChatEvent = Text | Finished
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
+    """What a model can do. `json_schema`: the provider itself holds answers to a schema. `temperature`: it may be
+    chosen; where it may not, it is left out of requests.
+    """
+
     context_window: int
     tools: bool = False
     json_schema: bool = False
     streaming: bool = True
+    temperature: bool = True
 
 
 class ChatProvider(Protocol):

@@ -132,8 +132,9 @@ class HttpTransport:
             self._client = None
 
     @asynccontextmanager
-    async def post(self, body: Mapping[str, Any], *, accept: str) -> AsyncIterator[Reply]:
+    async def post(self, body: Mapping[str, Any], *, accept: str, url: str | None = None) -> AsyncIterator[Reply]:
         """The reply, once its status is good. Leaving the block closes the connection unless it was read to its end.
+        `url` is another address of the same origin.
 
         Raises ProviderError: by status (Busy, Down, Refused), Timeout, or Down when there is no connection.
         """
@@ -141,10 +142,13 @@ class HttpTransport:
             raise RuntimeError("open() comes first")
         if self._proxied and _is_number(self._url.host):
             check([self._url.host], self._reach, encrypted=self._url.scheme == "https")
+        address = self._url if url is None else httpx.URL(url)
+        if address.host != self._url.host or address.port != self._url.port or address.scheme != self._url.scheme:
+            raise ConfigurationError("A key goes to its own origin only.")
         deadline = time.monotonic() + self._first_byte_seconds
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         request = self._client.build_request(
-            "POST", self._url, content=content, headers={"content-type": "application/json", "accept": accept}
+            "POST", address, content=content, headers={"content-type": "application/json", "accept": accept}
         )
         with _in_our_words():
             async with asyncio.timeout(self._first_byte_seconds):
