@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.chat.answer import Answer, Ask, Routed
 from app.chat.blocks import Note, Turn
 from app.chat.citations import Citable
+from app.chat.tools import ToolContext, ToolOutcome
 from app.providers.fake import FakeProvider
 from app.providers.ports import ProviderRefused, ToolSpec
 from app.retrieval.types import Level
@@ -33,6 +37,16 @@ HISTORY = [
 @pytest.fixture
 def settings(tmp_path: Path, fake: FakeProvider) -> Settings:
     return with_model(tmp_path, fake, chat_context_tokens=4096)
+
+
+@dataclass
+class Archive:
+    """A tool that nobody calls."""
+
+    spec: ToolSpec
+
+    async def call(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolOutcome:
+        raise AssertionError(context, arguments)
 
 
 async def answered(services: Services, ask: Ask) -> Answer:
@@ -61,10 +75,13 @@ async def test_turns_that_do_not_fit_are_summarised(services: Services, fake: Fa
 
 
 async def test_the_ledger_says_how_the_window_is_divided(services: Services) -> None:
-    tool = ToolSpec("look_up", "Look something up in the archive.", {"type": "object", "properties": {}})
+    tool = Archive(ToolSpec("look_up", "Look something up in the archive.", {"type": "object", "properties": {}}))
+    place = ToolContext(services.default_workspace, *map(uuid.UUID, ["0" * 32] * 3), "user", is_tainted=False)
     bare = (await answered(services, Ask("Where?", Level.search))).ledger
-    ledger = (await answered(services, Ask("Where?", Level.search, tools=[tool]))).ledger
+    ledger = (await answered(services, Ask("Where?", Level.search, tools=[tool], context=place))).ledger
     assert (ledger.context_tokens, ledger.reserve_tokens) == (4096, 2048)
+    assert ledger.calls_tokens == (ledger.window_tokens - ledger.margin_tokens) // 4
+    assert ledger.rounds == [ledger.total_tokens]
     assert 15 <= ledger.tools_tokens == bare.window_tokens - ledger.window_tokens <= 60
     assert ledger.margin_tokens == int(0.05 * ledger.window_tokens)
     assert ledger.total_tokens + ledger.margin_tokens <= ledger.window_tokens

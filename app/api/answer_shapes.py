@@ -23,8 +23,9 @@ from app.api.search import (
 )
 from app.api.sse import Event
 from app.api.text_types import Integer, Line, Shape
-from app.chat.answer import Answer, AnswerEvent, Ask, Routed, Token
+from app.chat.answer import Answer, AnswerEvent, Ask, CallEnded, Calling, Routed, Token
 from app.chat.citations import Citation
+from app.chat.toolbox import Called
 from app.chat.turn import Started
 from app.providers.ports import Usage
 
@@ -73,6 +74,21 @@ class UsageShape(BaseModel):
     estimated: bool
 
 
+class ToolCallShape(BaseModel):
+    """What the model called on the way. `state`: done, failed (the tool said no), invalid (no such tool, or arguments
+    that it does not take), repeated, refused (too many), running (broken off with its process). `at`: characters of the
+    answer before it. `text` is what the model was told, `data` is for programs.
+    """
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | str
+    at: int
+    state: str
+    text: str
+    data: dict[str, Any]
+
+
 class AnswerShape(BaseModel):
     """`status` complete: the model came to its own end; interrupted: see `stop_reason`."""
 
@@ -87,6 +103,7 @@ class AnswerShape(BaseModel):
     nothing_relevant: bool
     ledger: dict[str, Any]
     usage: UsageShape
+    tool_calls: Sequence[ToolCallShape]
     provider: str
     model: str
     timings_ms: dict[str, float]
@@ -131,6 +148,7 @@ def _answer_fields(answer: Answer) -> dict[str, Any]:
         "nothing_relevant": answer.evidence.nothing_relevant,
         "ledger": asdict(answer.ledger),
         "usage": usage_shape(answer.usage),
+        "tool_calls": [tool_call_shape(called) for called in answer.tool_calls],
         "provider": answer.provider,
         "model": answer.model,
         "timings_ms": answer.timings_ms,
@@ -141,6 +159,10 @@ def usage_shape(usage: Usage) -> UsageShape:
     return UsageShape.model_construct(
         input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, estimated=usage.estimated
     )
+
+
+def tool_call_shape(called: Called) -> ToolCallShape:
+    return ToolCallShape.model_construct(**called.stored())
 
 
 def citation_shape(citation: Citation) -> CitationShape:
@@ -180,6 +202,10 @@ def answer_events(event: AnswerEvent, shaped: Callable[[Answer], AnswerShape]) -
     """One event of the answer step, as what a client is told."""
     if isinstance(event, Token):
         return [Event("token", {"text": event.text})]
+    if isinstance(event, CallEnded):
+        return [Event("tool", event.called.stored())]
+    if isinstance(event, Calling):
+        return []
     if isinstance(event, Routed):
         evidence = event.evidence
         found = {

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.api.answer_shapes import TurnBody, TurnShape, ask_of, ids_of, turn_shape
+from app.api.answer_shapes import ToolCallShape, TurnBody, TurnShape, ask_of, ids_of, turn_shape
 from app.api.deps import Chatter, Claimed, Reader, ReadSession, Wired, WriteSession
 from app.api.etag import IfMatch, etag, expected_version
 from app.api.gone import unless_gone
@@ -75,6 +75,7 @@ class MessageShape(BaseModel):
     citations: Sequence[Any] | None
     ledger: dict[str, Any] | None
     usage: dict[str, Any] | None
+    tool_calls: Sequence[ToolCallShape] | None
     timings_ms: dict[str, Any] | None
     created_at: datetime
     finished_at: datetime | None

@@ -19,9 +19,18 @@ from app.chat.tables import Message
 from app.chat.turn import INTERRUPTIONS, Failed, Started, TurnEvent
 from app.providers.ports import StopReason
 
-_STAGES: Final = {"started": 1, "route": 2, "hits": 3, "token": 4, "citation": 5, "finished": 6, "failed": 6}
+_STAGES: Final = {
+    "started": 1,
+    "route": 2,
+    "hits": 3,
+    "token": 4,
+    "tool": 4,
+    "citation": 5,
+    "finished": 6,
+    "failed": 6,
+}
 _TOKEN: Final = _STAGES["token"]
-_PLACE = re.compile(r"([0-6])\.(\d{1,9})")
+_PLACE = re.compile(r"([0-6])\.(\d{1,9})(?:\.(\d{1,3}))?")
 # Why a broken-off answer ended, where only the code is known any more.
 _DETAILS: Final = {kind.code: (kind.__doc__ or "").strip() for kind in INTERRUPTIONS} | {
     "process_lost": "The process that worked on this answer died; what was said so far is kept."
@@ -30,28 +39,34 @@ _ANY_DETAIL: Final = "The answer could not be finished; what was said so far is 
 
 
 class Place(NamedTuple):
-    """`part`: characters of the text told so far, or the number of the citation."""
+    """`part`: characters of the text told so far, or the number of the citation. `calls`: of tools, told so far, which
+    stand between pieces of the text.
+    """
 
     stage: int
     part: int
+    calls: int = 0
 
     @classmethod
     def parse(cls, last_event_id: str | None) -> Place:
         """The beginning, unless it is one of ours."""
         match = _PLACE.fullmatch(last_event_id or "")
-        return cls(int(match[1]), int(match[2])) if match else cls(0, 0)
+        return cls(int(match[1]), int(match[2]), int(match[3] or 0)) if match else cls(0, 0)
 
     def __str__(self) -> str:
-        return f"{self.stage}.{self.part}"
+        return f"{self.stage}.{self.part}" + (f".{self.calls}" if self.calls else "")
 
 
 async def placed(events: AsyncGenerator[Event], after: Place) -> AsyncGenerator[Event]:
     """The events behind `after`, each with its place as `id`; of a piece of text that was partly told, the rest."""
-    chars = citations = 0
+    chars = citations = calls = 0
     async with aclosing(events):
         async for event in events:
             stage, part = _STAGES[event.event], 0
-            if stage == _TOKEN:
+            if event.event == "tool":
+                calls += 1
+                part = chars
+            elif stage == _TOKEN:
                 chars += len(event.data["text"])
                 part = chars
                 if after.stage == _TOKEN and chars > after.part:
@@ -59,7 +74,7 @@ async def placed(events: AsyncGenerator[Event], after: Place) -> AsyncGenerator[
             elif event.event == "citation":
                 citations += 1
                 part = citations
-            place = Place(stage, part)
+            place = Place(stage, part, calls if stage == _TOKEN else 0)
             if place > after:
                 yield event._replace(id=str(place))
 
@@ -82,6 +97,7 @@ async def turn_events(events: AsyncGenerator[TurnEvent]) -> AsyncGenerator[Event
 async def watched_events(messages: AsyncGenerator[Message]) -> AsyncGenerator[Event]:
     """A turn as the database tells it: what is new of its text, then its end. Hits are not stored."""
     said: str | None = None
+    called = 0
     async with aclosing(messages):
         async for message in messages:
             if said is None:
@@ -89,11 +105,23 @@ async def watched_events(messages: AsyncGenerator[Message]) -> AsyncGenerator[Ev
                 yield _started(_ids(message))
                 if message.route is not None:
                     yield Event("route", message.route)
+            for call in _settled(message)[called:]:
+                if call["at"] > len(said):
+                    yield Event("token", {"text": message.content[len(said) : call["at"]]})
+                    said = message.content[: call["at"]]
+                called += 1
+                yield Event("tool", call)
             if len(message.content) > len(said):
                 yield Event("token", {"text": message.content[len(said) :]})
                 said = message.content
             for told in _end(message):
                 yield told
+
+
+def _settled(message: Message) -> list[dict[str, Any]]:
+    """Calls of tools with their outcomes; what a process that died has begun has none, which is told at the end."""
+    calls: list[dict[str, Any]] = message.tool_calls or []
+    return [call for call in calls if call["state"] != "running" or message.status != "streaming"]
 
 
 def _end(message: Message) -> list[Event]:
@@ -113,6 +141,7 @@ def _end(message: Message) -> list[Event]:
         "route": message.route,
         "ledger": message.ledger,
         "usage": message.usage,
+        "tool_calls": message.tool_calls or [],
         "provider": message.provider,
         "model": message.model,
         "timings_ms": message.timings_ms,

@@ -16,7 +16,8 @@ Reason = Literal["does_not_fit", "shortened", "recount", "in_sources"]
 @dataclass(slots=True)
 class Ledger:
     """`total_tokens` of the prompt as it is sent; the buckets' add up to it. `window_tokens`: what the model's window
-    or the budget leaves to the prompt, `margin_tokens` of it are kept free.
+    or the budget leaves to the prompt, `margin_tokens` of it are kept free. `calls_tokens` were kept free for calls of
+    tools and their results; `rounds` are the sizes of the prompts of all rounds, the first of which is the total.
     """
 
     total_tokens: int = 0
@@ -25,6 +26,8 @@ class Ledger:
     reserve_tokens: int = 0
     tools_tokens: int = 0
     margin_tokens: int = 0
+    calls_tokens: int = 0
+    rounds: list[int] = field(default_factory=list)
     buckets: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod

@@ -21,11 +21,13 @@ from app.chat.blocks import Note, Turn
 from app.chat.citations import Citable, Citation, Citer
 from app.chat.connections import connections
 from app.chat.prompt import Prompt, lay_out
+from app.chat.rounds import Rounds
 from app.chat.settings import AnswerSettings
+from app.chat.toolbox import Called, Toolbox
+from app.chat.tools import Tool, ToolContext
 from app.core.log import get
 from app.providers.ports import (
     ChatRequest,
-    Finished,
     Message,
     ProviderError,
     StopReason,
@@ -49,7 +51,8 @@ _SUMMARY_FRAME_TOKENS: Final = 12
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What is asked, of whom. `history` is oldest first and does not hold the question. `memories` get their markers
-    here; `insights` of other branches and `topology`, where this one stands, are told as data.
+    here; `insights` of other branches and `topology`, where this one stands, are told as data. `tools` are offered to
+    models that can call them, in the name of `context`.
     """
 
     query: str
@@ -62,7 +65,8 @@ class Ask:
     memories: Sequence[Citable] = ()
     insights: Sequence[Note] = ()
     topology: Sequence[Note] = ()
-    tools: Sequence[ToolSpec] = ()
+    tools: Sequence[Tool] = ()
+    context: ToolContext | None = None
     instructions: str = ""
     max_tokens: int | None = None
     temperature: float | None = None
@@ -83,8 +87,22 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Calling:
+    """A tool is about to be called; whoever keeps the answer keeps that first."""
+
+    called: Called
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """What came of a call."""
+
+    called: Called
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The whole answer. Its every marker points to something."""
+    """The whole answer. Its every marker points to something. `insights` and `memories` were in its prompt."""
 
     text: str
     citations: Sequence[Citation]
@@ -96,6 +114,9 @@ class Answer:
     model: str
     stop_reason: StopReason
     timings_ms: dict[str, float]
+    tool_calls: Sequence[Called] = ()
+    insights: Sequence[Note] = ()
+    memories: Sequence[uuid.UUID] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -107,6 +128,7 @@ class Answer:
 class Room:
     """A model's window: what it holds, what is kept for the answer, what tools take, what is left to the prompt
     (`window_tokens`, where the budget allows it) and how much of that stays free, because tokens are estimated.
+    `calls_tokens` of it are left to calls of tools and their results.
     """
 
     context_tokens: int
@@ -114,13 +136,14 @@ class Room:
     tools_tokens: int
     window_tokens: int
     margin_tokens: int
+    calls_tokens: int = 0
 
     @property
     def prompt_tokens(self) -> int:
         return self.window_tokens - self.margin_tokens
 
 
-AnswerEvent = Routed | Token | Answer
+AnswerEvent = Routed | Token | Calling | CallEnded | Answer
 
 
 @dataclass(slots=True)
@@ -130,6 +153,7 @@ class Draft:
     evidence: Evidence | None = None
     ledger: Ledger | None = None
     citer: Citer = field(default_factory=lambda: Citer({}))
+    calls: Sequence[Called] = ()
 
 
 class Answering:
@@ -147,7 +171,7 @@ class Answering:
     async def stream(
         self, workspace_id: uuid.UUID, ask: Ask, draft: Draft | None = None
     ) -> AsyncGenerator[AnswerEvent]:
-        """`Routed`, then `Token`s, then one `Answer`. Closing the iterator ends the model's call.
+        """`Routed`, then `Token`s and calls of tools, then one `Answer`. Closing the iterator ends the model's call.
 
         Raises NotFound for an unknown provider, QuestionTooLong, ProviderError.
         """
@@ -155,56 +179,77 @@ class Answering:
         draft = draft or Draft()
         provider = self._providers.get_provider(ask.provider)
         model = ask.model or provider.default_model
+        able = provider.capabilities(model)
+        toolbox = Toolbox(ask.tools if able.tools and ask.context else (), self._settings)
+        draft.calls = toolbox.calls
         question = Question(ask.query, ask.level, ask.limit or self._settings.answer_limit, ask.filters)
         draft.evidence = evidence = await self._retriever.retrieve(workspace_id, question)
         yield Routed(evidence)
 
         counter = Remembering(self._counters.counter(provider.name, model))
         # A vocabulary may have to be read, and a long history to be counted.
-        room = await asyncio.to_thread(self._room, provider.capabilities(model).context_window, ask.tools, counter)
+        room = await asyncio.to_thread(self._room, able.context_window, toolbox.specs, counter)
         prompt = await self._lay_out(ask, evidence, room, counter)
         draft.ledger = prompt.ledger
         draft.citer = citer = Citer(prompt.citable)
         retrieved = time.perf_counter()
         first: float | None = None
-        end = Finished("truncated")
-        request = ChatRequest(
-            messages=prompt.messages,
-            model=model,
-            max_tokens=min(ask.max_tokens or room.reserve_tokens, room.reserve_tokens),
-            temperature=ask.temperature,
-            tools=ask.tools,
-            question=ask.query,
-            sources=prompt.sources,
+        rounds = Rounds(
+            provider=provider,
+            request=ChatRequest(
+                messages=prompt.messages,
+                model=model,
+                max_tokens=min(ask.max_tokens or room.reserve_tokens, room.reserve_tokens),
+                temperature=ask.temperature,
+                tools=toolbox.specs,
+                question=ask.query,
+                sources=prompt.sources,
+            ),
+            settings=self._settings,
+            counter=counter,
+            prompt_tokens=room.prompt_tokens,
+            toolbox=toolbox,
+            context=replace(ask.context, is_tainted=is_tainted(ask, evidence, prompt)) if ask.context else None,
+            said=lambda: len(citer.text),
         )
-        async with aclosing(provider.stream(request)) as events:
+        prompt.ledger.rounds = rounds.counted
+        begun: set[int] = set()
+        async with aclosing(rounds.speak()) as events:
             async for event in events:
-                if isinstance(event, Finished):
-                    end = event
+                if isinstance(event, Called):
+                    is_news = id(event) not in begun
+                    begun.add(id(event))
+                    if is_news:
+                        yield Calling(event)
+                    if event.state != "running":
+                        yield CallEnded(event)
                     continue
                 first = first or time.perf_counter()
-                if text := citer.feed(event.text):
+                if text := citer.feed(event):
                     yield Token(text)
         if text := citer.close():
             yield Token(text)
         done = time.perf_counter()
-        await asyncio.to_thread(self._learn, provider.name, model, prompt, end.usage)
+        await asyncio.to_thread(self._learn, provider.name, model, prompt, rounds.first_usage)
         yield Answer(
             text=citer.text,
             citations=citer.citations,
             removed_citations=citer.removed,
             evidence=evidence,
             ledger=prompt.ledger,
-            usage=end.usage,
+            usage=rounds.usage,
             provider=provider.name,
             model=model,
-            stop_reason=end.reason,
+            stop_reason=rounds.reason,
             timings_ms={
                 **evidence.timings_ms,
                 "first_token": _ms(started, first or done),
                 "answer": _ms(retrieved, done),
                 "total": _ms(started, done),
             },
+            tool_calls=toolbox.calls,
+            insights=prompt.insights,
+            memories=[one.id for one in prompt.citable.values() if one.kind == "memory"],
         )
 
     def _room(self, window_tokens: int, tools: Sequence[ToolSpec], counter: TokenCounter) -> Room:
@@ -213,7 +258,8 @@ class Answering:
         tools_tokens = sum(counter.count(json.dumps(asdict(tool), ensure_ascii=False)) for tool in tools)
         left = max(min(self._settings.answer_total_tokens, window_tokens - reserve - tools_tokens), 0)
         margin = 0 if counter.is_exact else int(left * self._settings.answer_margin_share)
-        return Room(window_tokens, reserve, tools_tokens, left, margin)
+        calls = min(self._settings.tool_room_tokens, (left - margin) // 4) if tools else 0
+        return Room(window_tokens, reserve, tools_tokens, left, margin, calls)
 
     async def _lay_out(self, ask: Ask, evidence: Evidence, room: Room, counter: TokenCounter) -> Prompt:
         """The prompt; when turns do not fit, with what they came to in their place."""
@@ -230,7 +276,7 @@ class Answering:
             ask.query,
             sources,
             ask.history,
-            budget_tokens=room.prompt_tokens,
+            budget_tokens=room.prompt_tokens - room.calls_tokens,
             counter=counter,
             grounded=evidence.level is not Level.chat,
             extra_instructions=ask.instructions,
@@ -245,7 +291,7 @@ class Answering:
         ledger = prompt.ledger
         ledger.context_tokens, ledger.reserve_tokens = room.context_tokens, room.reserve_tokens
         ledger.window_tokens, ledger.margin_tokens = room.window_tokens, room.margin_tokens
-        ledger.tools_tokens = room.tools_tokens
+        ledger.tools_tokens, ledger.calls_tokens = room.tools_tokens, room.calls_tokens
         return prompt
 
     async def _condensed(self, turns: Sequence[Turn], max_tokens: int, counter: TokenCounter) -> str:
@@ -273,6 +319,19 @@ class Answering:
 
 def _read_vocabulary(provider: str, model: str) -> None:
     counter_for(provider, model).count("a")
+
+
+def is_tainted(ask: Ask, evidence: Evidence, prompt: Prompt) -> bool:
+    """Whether text that nobody vouches for is in the prompt: found now, told by other branches, or repeated by answers
+    of the past. What did not fit counts, too.
+    """
+    return bool(
+        evidence.hits
+        or prompt.insights
+        or prompt.topology
+        or any(one.kind != "memory" for one in prompt.citable.values())
+        or any(turn.is_tainted for turn in ask.history)
+    )
 
 
 def citable(evidence: Evidence) -> list[Citable]:

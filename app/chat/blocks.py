@@ -49,10 +49,11 @@ _TAG = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of the conversation so far."""
+    """One message of the conversation so far. `is_tainted`: it may repeat text that nobody vouches for."""
 
     role: Role
     content: str
+    is_tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,8 @@ async def append_turn(
     await session.execute(
         update(Conversation)
         .where(Conversation.workspace_id == branch.workspace_id, Conversation.id == branch.conversation_id)
-        .values(updated_at=at)
+        .values(updated_at=at, appended=Conversation.appended + 2)
+        .execution_options(synchronize_session=False)
     )
     await session.flush()
     return asked, answer
@@ -268,13 +269,17 @@ class Wanted:
 
 
 async def save_beat(
-    session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID, content: str
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    message_id: uuid.UUID,
+    content: str,
+    tool_calls: Sequence[dict[str, Any]] = (),
 ) -> Wanted | None:
-    """Keep what an answer has said so far. None when somebody has ended or deleted it."""
+    """Keep what an answer has said and called so far. None when somebody has ended or deleted it."""
     saved = await session.execute(
         update(Message)
         .where(Message.workspace_id == workspace_id, Message.id == message_id, Message.status == "streaming")
-        .values(content=content, beat_at=func.now())
+        .values(content=content, tool_calls=list(tool_calls) or None, beat_at=func.now())
         .returning(Message.stop_requested, func.extract("epoch", func.now() - Message.watched_at))
         .execution_options(synchronize_session=False)
     )

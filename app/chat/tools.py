@@ -1,7 +1,7 @@
 """The port of tools: what a model may do besides speaking. Knows no tool and no provider.
 
-A tool refuses by an outcome that is an error, which the model reads; what it raises ends the turn only if it is no
-error of ours.
+A tool refuses by an outcome that is an error, or by an error of ours, which comes to the same; the model reads why, and
+the turn goes on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """`text` is for the model; `data` for whoever watches, JSON values only."""
+    """`text` is for the model and never holds what nobody vouches for; `data` is for whoever watches: JSON values."""
 
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)

@@ -15,10 +15,11 @@ from typing import Any, Final, Literal, cast
 
 from app.budget.ledger import Ledger
 from app.chat import queries
-from app.chat.answer import Answer, Answering, Ask, Draft, Routed, Token
+from app.chat.answer import Answer, Answering, Ask, CallEnded, Calling, Draft, Routed, Token
 from app.chat.blocks import Turn
 from app.chat.citations import Citation
 from app.chat.running import Run
+from app.chat.toolbox import Called
 from app.core.errors import Conflict, MindConeError, ShuttingDown, Unavailable
 from app.core.log import get
 from app.db.session import Database
@@ -82,7 +83,7 @@ class Failed:
         return "interrupted" if isinstance(self.error, INTERRUPTIONS) else "failed"
 
 
-TurnEvent = Started | Routed | Token | Answer | Failed
+TurnEvent = Started | Routed | Token | CallEnded | Answer | Failed
 
 
 @dataclass(slots=True)
@@ -112,25 +113,36 @@ class TurnWork:
             async for event in events:
                 if isinstance(event, Answer):
                     return event
-                run.say(event)
+                if isinstance(event, Calling | CallEnded) and (ended := await self._keep()):
+                    # What somebody else has ended does nothing more.
+                    raise ended
+                if not isinstance(event, Calling):
+                    run.say(event)
         raise MindConeError
 
     async def beat(self, run: Run[TurnEvent]) -> None:
         """Save what there is, and notice when nobody wants the rest."""
+        if (ended := await self._keep(run)) is not None:
+            self.stop(ended)
+
+    async def _keep(self, run: Run[TurnEvent] | None = None) -> MindConeError | None:
+        """Save what there is; why the turn is to end now, if it is."""
+        calls = [called.stored() for called in self.draft.calls]
         try:
             async with self.database.unit() as session:
                 wanted = await queries.save_beat(
-                    session, self.workspace_id, self.started.message_id, self.draft.citer.text
+                    session, self.workspace_id, self.started.message_id, self.draft.citer.text, calls
                 )
         except Exception as error:
             log.warning("beat_failed", message_id=str(self.started.message_id), kind=type(error).__name__)
-            return
+            return None
         if wanted is None:
-            self.stop(EndedElsewhere())
-        elif wanted.stop_requested:
-            self.stop(TurnStopped())
-        elif min(run.alone_seconds, wanted.unwatched_seconds) > self.detached_seconds:
-            self.stop(NobodyListening())
+            return EndedElsewhere()
+        if wanted.stop_requested:
+            return TurnStopped()
+        if run is not None and min(run.alone_seconds, wanted.unwatched_seconds) > self.detached_seconds:
+            return NobodyListening()
+        return None
 
     async def settle(self, run: Run[TurnEvent], outcome: Answer | BaseException) -> TurnEvent:
         message_id = str(self.started.message_id)
@@ -201,6 +213,7 @@ def _ended(answer: Answer) -> dict[str, Any]:
         "citations": _citations(answer.citations),
         "ledger": _ledger(answer.ledger, answer.removed_citations),
         "usage": asdict(answer.usage),
+        "tool_calls": _calls(answer.tool_calls),
         "timings_ms": answer.timings_ms,
     }
 
@@ -213,6 +226,7 @@ def _broken_off(draft: Draft, failed: Failed) -> dict[str, Any]:
         "route": _route(draft.evidence.route) if draft.evidence else None,
         "citations": _citations(draft.citer.citations),
         "ledger": _ledger(draft.ledger, draft.citer.removed) if draft.ledger else None,
+        "tool_calls": _calls(draft.calls),
     }
 
 
@@ -228,6 +242,10 @@ def _route(route: Route) -> dict[str, Any]:
 
 def _ledger(ledger: Ledger, removed: int) -> dict[str, Any]:
     return {**asdict(ledger), "removed_citations": removed}
+
+
+def _calls(calls: Sequence[Called]) -> list[dict[str, Any]] | None:
+    return [called.stored() for called in calls] or None
 
 
 def _citations(citations: Sequence[Citation]) -> list[dict[str, Any]]:
