@@ -161,7 +161,7 @@ class FakeProvider:
         fault = self._fault(exchange, query)
         if not fault.kind and said.fault:
             fault = Fault.parse(said.fault)
-        return script(fault, exchange.body, said.text)
+        return script(fault, exchange.body, said.text, said.calls)
 
     def _fault(self, exchange: Exchange, query: Mapping[str, Sequence[str]]) -> Fault:
         asked = exchange.headers.get("x-fault") or "".join(query.get("fault", ()))

@@ -77,10 +77,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One answer with what is wrong with it: `text` None is a `null` content, `fault` as in FAULTS with its options."""
+    """One answer with what is wrong with it: `text` None is a `null` content, `fault` as in FAULTS with its options.
+    `calls` of tools, name and raw arguments, come after the text.
+    """
 
     text: str | None
     fault: str = ""
+    calls: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class Script:
     before_headers: Pause | None = None
 
 
-def script(fault: Fault, body: Mapping[str, Any], answer: str | None) -> Script:
+def script(fault: Fault, body: Mapping[str, Any], answer: str | None, calls: Sequence[tuple[str, str]] = ()) -> Script:
     """The script for one `POST …/chat/completions`."""
     if fault.kind.isdigit():
         return _refusal(int(fault.kind), fault)
@@ -110,7 +113,7 @@ def script(fault: Fault, body: Mapping[str, Any], answer: str | None) -> Script:
     if fault.kind == "json" or not body.get("stream"):
         return Script(200, {"content-type": "application/json"}, [_json(_whole(body, answer))], before)
     headers = {"content-type": "text/event-stream", "cache-control": "no-cache"}
-    return Script(200, headers, _stream(fault, body, answer), before)
+    return Script(200, headers, _stream(fault, body, answer, calls), before)
 
 
 # ------------------------------------------------------------------------------- whole answers
@@ -149,7 +152,9 @@ def _json(value: Any) -> bytes:
 # ------------------------------------------------------------------------------------- streams
 
 
-def _stream(fault: Fault, body: Mapping[str, Any], answer: str | None) -> Iterator[bytes | Pause | Cut]:
+def _stream(
+    fault: Fault, body: Mapping[str, Any], answer: str | None, calls: Sequence[tuple[str, str]] = ()
+) -> Iterator[bytes | Pause | Cut]:
     kind = fault.kind
     if kind == "empty":
         return
@@ -158,7 +163,7 @@ def _stream(fault: Fault, body: Mapping[str, Any], answer: str | None) -> Iterat
     while kind == "drip":
         yield b": still thinking\n\n"
         yield Pause(fault.number("every", 0.05))
-    deltas = _deltas(kind, body, answer)
+    deltas = [*_deltas(kind, body, answer), *_call_deltas(calls)]
     stop_after = min(int(fault.number("after", 2)), len(deltas) - 1)
     for n, delta in enumerate(deltas):
         if n == stop_after:
@@ -170,7 +175,16 @@ def _stream(fault: Fault, body: Mapping[str, Any], answer: str | None) -> Iterat
         if kind == "cut-tool" and n == len(deltas) - 1:
             yield "close"
             return
-    yield from _ending(kind, body, answer)
+    yield from _ending(kind or ("tool" if calls else ""), body, answer)
+
+
+def _call_deltas(calls: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Each call in pieces: its name, then its arguments."""
+    for n, (name, arguments) in enumerate(calls):
+        opened = {"index": n, "id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": ""}}
+        yield {"tool_calls": [opened]}
+        for start in range(0, len(arguments), 24):
+            yield {"tool_calls": [{"index": n, "function": {"arguments": arguments[start : start + 24]}}]}
 
 
 def _deltas(kind: str, body: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
