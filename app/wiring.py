@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -163,6 +164,9 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         conversations = Conversations(database, answering, providers, settings)
         stack.push_async_callback(conversations.close)
         unqueued = Intake(settings.card_max_bytes, queued=False)
+        # Dictionaries and models stay: the collector need not go through them again and again.
+        gc.collect()
+        gc.freeze()
         yield Services(
             settings=settings,
             database=database,

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.providers.embedding.lanes import Lanes
+from app.providers.embedding.lanes import SMALL, Lanes
 from app.providers.ports import ProviderDown
 
 
@@ -51,7 +51,26 @@ async def lane(gate: Gate) -> AsyncIterator[Lanes[str, str]]:
     await asyncio.to_thread(lanes.close)
 
 
-async def test_questions_pass_and_orders_take_turns(gate: Gate, lane: Lanes[str, str]):
+async def test_questions_pass_and_a_small_order_takes_turns_with_a_large_one(gate: Gate, lane: Lanes[str, str]):
+    count = SMALL + 1
+    large = asyncio.create_task(lane.run([f"a{n}" for n in range(count)]))
+    await gate.until_started(1)
+    second = asyncio.create_task(lane.run([f"c{n}" for n in range(count)]))
+    small = asyncio.create_task(lane.run(["b0", "b1"]))
+    await asyncio.sleep(0)
+    question = asyncio.create_task(lane.run(["q1", "q2"], urgent=True))
+    await asyncio.sleep(0)
+    gate.let(2 * count + 4)
+    assert await question == ["Q1", "Q2"]
+    assert await small == ["B0", "B1"]
+    assert await large == [f"A{n}" for n in range(count)]
+    assert await second == [f"C{n}" for n in range(count)]
+    rest = [f"a{n}" for n in range(2, count)] + [f"c{n}" for n in range(count)]
+    assert gate.started == ["a0", "q1", "q2", "b0", "a1", "b1", *rest]
+
+
+async def test_orders_of_one_size_are_done_as_they_came(gate: Gate, lane: Lanes[str, str]):
+    """Side by side they would all be done at the same moment, and the lanes idle while all of them are written."""
     long = asyncio.create_task(lane.run(["a1", "a2", "a3"]))
     await gate.until_started(1)
     short = asyncio.create_task(lane.run(["b1"]))
@@ -62,7 +81,7 @@ async def test_questions_pass_and_orders_take_turns(gate: Gate, lane: Lanes[str,
     assert await question == ["Q1", "Q2"]
     assert await short == ["B1"]
     assert await long == ["A1", "A2", "A3"]
-    assert gate.started == ["a1", "q1", "q2", "a2", "b1", "a3"]
+    assert gate.started == ["a1", "q1", "q2", "a2", "a3", "b1"]
     assert gate.threads == {"test-lane-0"}
 
 

@@ -216,8 +216,10 @@ async def test_killed_at_every_step_the_work_goes_on(
 
 
 async def _told(database: Database, segmenter: Segmenter, slug: str) -> Library:
-    """Two cards that are learned and then changed, and a third; batches so small that vectors are staged."""
-    library = Library(database, Scattered(64), segmenter, slug=slug, extractor="offline", embed_batch=8)
+    """Two cards that are learned and then changed, and a third; each small batch of vectors is staged."""
+    library = Library(
+        database, Scattered(64), segmenter, slug=slug, extractor="offline", embed_batch=8, embed_save_seconds=0
+    )
     await library.open()
     chance = random.Random(7)
     day = datetime(2024, 1, 1, tzinfo=UTC)

@@ -8,6 +8,7 @@ attempt stopped: vectors and extractions that are already paid for are kept.
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -290,18 +291,34 @@ class Pipeline:
             known = await index.list_known_vectors(session, workspace_id, target.id, unknown, graph_only)
             vectors.update(known)
         missing = [key for key in unknown if key not in vectors]
-        batches = list(_batches(missing, self._settings.embed_batch))
-        for number, batch in enumerate(batches):
-            fresh = _checked(await target.embedder.passages([wanted[key] for key in batch]), batch, target.embedder)
-            vectors.update(fresh)
-            outcome.embedded += len(batch)
-            if number + 1 < len(batches):
-                async with self._database.unit() as session:
-                    # Locks the cards, in everybody's order; what is staged then needs no other lock on them.
-                    await queries.set_step(
-                        session, workspace_id, sorted(set(owners.values())), "embed", (number + 1) / len(batches)
-                    )
-                    await index.stage_vectors(session, workspace_id, (target.id, target.embedder.space), fresh, owners)
+        unsaved: Vectors = {}
+        saved_at = time.monotonic()
+
+        async def save() -> None:
+            nonlocal saved_at
+            async with self._database.unit() as session:
+                # Locks the cards, in everybody's order; what is staged then needs no other lock on them.
+                done = 1 - sum(key not in vectors for key in missing) / len(missing)
+                await queries.set_step(session, workspace_id, sorted(set(owners.values())), "embed", done)
+                await index.stage_vectors(session, workspace_id, (target.id, target.embedder.space), unsaved, owners)
+            unsaved.clear()
+            saved_at = time.monotonic()
+
+        try:
+            for batch in _batches(missing, self._settings.embed_batch):
+                if unsaved and time.monotonic() - saved_at >= self._settings.embed_save_seconds:
+                    await save()
+                fresh = _checked(await target.embedder.passages([wanted[key] for key in batch]), batch, target.embedder)
+                vectors.update(fresh)
+                unsaved.update(fresh)
+                outcome.embedded += len(batch)
+        except BaseException as error:
+            if unsaved:
+                try:
+                    await save()
+                except (MindConeError, OSError) as second:
+                    log.warning("vectors_not_saved", error=type(second).__name__, after=type(error).__name__)
+            raise
 
     # ------------------------------------------------------------------------------------- write
 

@@ -25,6 +25,10 @@ _GLYPHS = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", 
 
 # Punctuation that tells names apart: C++, C#, R&D, 5%.
 _TELLING = frozenset("+#&%@")
+# The same in ASCII, where most names are: what `_in_key` leaves out, and where a gap stays.
+_ASCII_GAP = re.compile(r"[^a-z0-9+#&%@$<=>|~]+")
+_ASCII_DIGITS_APART = re.compile(r"(?<=[0-9])[^a-z0-9+#&%@$<=>|~]+(?=[0-9])")
+_ASCII_LEADING_DOT = re.compile(r"[^a-z0-9+#&%@$<=>|~]*\.(?=[a-z])")
 
 
 def clean(text: str) -> str:
@@ -58,6 +62,10 @@ def name_key(name: str) -> str:
     `.NET` and `net`, `1.2` and `12` do not. Empty for blank names only.
     """
     folded = fold(name).strip()
+    if folded.isalnum():
+        return folded
+    if folded.isascii():
+        return _ascii_key(folded) or "".join(folded.split())
     key: list[str] = []
     gap = ""
     for ch in folded:
@@ -71,6 +79,12 @@ def name_key(name: str) -> str:
         gap = ""
     # Once more: what stood apart may have come together.
     return fold("".join(key)) or "".join(folded.split())
+
+
+def _ascii_key(folded: str) -> str:
+    dotted = "." if _ASCII_LEADING_DOT.match(folded) else ""
+    parts = _ASCII_DIGITS_APART.split(folded)
+    return dotted + ".".join(_ASCII_GAP.sub("", part) for part in parts)
 
 
 def _in_key(ch: str) -> bool:

@@ -1,4 +1,5 @@
-"""A few threads that work through items one at a time: urgent orders first, the others in turns.
+"""A few threads that work through items one at a time: urgent orders first, the others as they came, small ones
+and large ones in turns.
 
 Made for native code that releases the interpreter's lock. Knows nothing of what the work is.
 """
@@ -11,9 +12,12 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
 from app.providers.ports import ProviderDown
+
+SMALL: Final = 32
+"""Items of an order that need not wait behind a long import."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -62,7 +66,9 @@ class Lanes(Generic[In, Out]):
         self._name = name
         self._changed = threading.Condition()
         self._urgent: deque[_Order[In, Out]] = deque()
-        self._patient: deque[_Order[In, Out]] = deque()
+        self._small: deque[_Order[In, Out]] = deque()
+        self._large: deque[_Order[In, Out]] = deque()
+        self._is_small_next = True
         self._threads: list[threading.Thread] = []
         self._stopping = False
 
@@ -88,10 +94,10 @@ class Lanes(Generic[In, Out]):
             thread.join()
         self._threads = []
         with self._changed:
-            for order in (*self._urgent, *self._patient):
-                order.settle(ProviderDown("The embedder was closed."))
-            self._urgent.clear()
-            self._patient.clear()
+            for orders in (self._urgent, self._small, self._large):
+                for order in orders:
+                    order.settle(ProviderDown("The embedder was closed."))
+                orders.clear()
 
     async def run(self, items: Sequence[In], *, urgent: bool = False) -> list[Out]:
         """Results in the order of `items`. The first failing item fails the order; a cancelled
@@ -103,7 +109,7 @@ class Lanes(Generic[In, Out]):
         with self._changed:
             if self._stopping or not self._threads:
                 raise ProviderDown("The embedder is not open.")
-            (self._urgent if urgent else self._patient).append(order)
+            (self._urgent if urgent else self._small if len(items) <= SMALL else self._large).append(order)
             self._changed.notify(min(len(items), self._count))
         try:
             return await order.done
@@ -132,16 +138,20 @@ class Lanes(Generic[In, Out]):
     def _take(self) -> tuple[_Order[In, Out], int] | None:
         with self._changed:
             while not self._stopping:
-                for queue in (self._urgent, self._patient):
-                    while queue:
-                        order = queue.popleft()
+                pair = (self._small, self._large) if self._is_small_next else (self._large, self._small)
+                for orders in (self._urgent, *pair):
+                    while orders:
+                        order = orders[0]
                         if order.closed:
+                            orders.popleft()
                             continue
                         at, order.next = order.next, order.next + 1
-                        # An order stays in line until all of it is handed out: behind the others,
-                        # so that one long import does not hold up a single card.
-                        if order.next < len(order.items):
-                            queue.append(order)
+                        if order.next == len(order.items):
+                            orders.popleft()
+                        # One after the other, not all side by side: they would all be done at the same moment, and
+                        # the lanes idle while whoever waited for them writes.
+                        if orders is not self._urgent:
+                            self._is_small_next = orders is self._large
                         return order, at
                 self._changed.wait()
             return None
