@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from app.chat.answer import Answering
 from app.chat.conversations import Conversations
+from app.chat.fork import Forking
+from app.chat.merge import Merging
+from app.chat.rearrange import Rearranging
 from app.core.errors import ConfigurationError
 from app.core.log import get
 from app.db import migrate
@@ -75,6 +78,9 @@ class Services:
     providers: ChatProviders
     answering: Answering
     conversations: Conversations
+    forking: Forking
+    merging: Merging
+    rearranging: Rearranging
     doctor: Callable[[bool], Awaitable[Report]]
     default_workspace: uuid.UUID
 
@@ -185,6 +191,9 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             providers=providers,
             answering=answering,
             conversations=conversations,
+            forking=Forking(database, spaces, settings),
+            merging=Merging(database, spaces, settings),
+            rearranging=Rearranging(settings),
             doctor=examiner(database),
             default_workspace=default,
         )

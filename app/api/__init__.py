@@ -11,6 +11,7 @@ def routers() -> list[APIRouter]:
     """Resources under the prefix, in the order of the documentation."""
     from app.api import (
         ask,
+        branches,
         cards,
         claims,
         conversations,
@@ -33,6 +34,7 @@ def routers() -> list[APIRouter]:
         search.router,
         ask.router,
         conversations.router,
+        branches.router,
         ingestion.router,
         imports.router,
         jobs.router,

@@ -22,7 +22,7 @@ from app.api.search import check_query
 from app.api.sse import EventStream
 from app.api.text_types import Line, Shape
 from app.api.turn_stream import Place, placed, turn_events, watched_events
-from app.chat import queries
+from app.chat import branch_queries, queries
 from app.chat.answer import Answer
 from app.chat.tables import Conversation, Message
 from app.chat.turn import Failed, Started, TurnEvent
@@ -41,21 +41,6 @@ class ConversationShape(BaseModel):
     created_at: datetime
     updated_at: datetime
     version: int
-
-
-class BranchShape(BaseModel):
-    id: uuid.UUID
-    parent_message_id: uuid.UUID | None
-    profile: str | None
-    label: str | None
-    depth: int
-    messages: int
-    created_at: datetime
-
-
-class TreeShape(BaseModel):
-    conversation_id: uuid.UUID
-    branches: Sequence[BranchShape]
 
 
 class MessageShape(BaseModel):
@@ -140,43 +125,31 @@ async def delete_conversation(
     await queries.delete_conversation(session, found)
 
 
-@router.get("/conversations/{conversation_id}/tree")
-async def get_tree(principal: Reader, session: ReadSession, conversation_id: uuid.UUID) -> TreeShape:
-    """The conversation's branches, oldest first."""
-    await queries.get_conversation(session, principal.workspace_id, conversation_id)
-    branches = await queries.list_branches(session, principal.workspace_id, conversation_id)
-    return TreeShape(
-        conversation_id=conversation_id,
-        branches=[
-            BranchShape.model_construct(
-                id=branch.id,
-                parent_message_id=branch.parent_message_id,
-                profile=branch.profile,
-                label=branch.label,
-                depth=branch.depth,
-                messages=count,
-                created_at=branch.created_at,
-            )
-            for branch, count in branches
-        ],
-    )
-
-
 @router.get("/conversations/{conversation_id}/messages")
 async def list_messages(
     principal: Reader,
     session: ReadSession,
     conversation_id: uuid.UUID,
     branch_id: Annotated[uuid.UUID | None, Query(description="The first branch when left out")] = None,
+    path: Annotated[
+        bool, Query(description="With what leads to the branch, from the conversation's beginning")
+    ] = False,
     limit: Limit = 200,
     cursor: Cursor = None,
 ) -> Page[MessageShape]:
-    """Messages of a branch in their order."""
+    """Messages of a branch in their order: its own, or its whole path, of which each message says whose it is."""
     after = decode_number(cursor) or 0
-    rows = await queries.list_messages(session, principal.workspace_id, conversation_id, branch_id, after, limit + 1)
+    workspace_id = principal.workspace_id
+    if path:
+        branch = await queries.get_branch(session, workspace_id, conversation_id, branch_id)
+        tree = await branch_queries.get_tree(session, workspace_id, conversation_id)
+        rows = await branch_queries.list_path(session, workspace_id, tree.path(branch.id), after=after, limit=limit + 1)
+    else:
+        found = await queries.list_messages(session, workspace_id, conversation_id, branch_id, after, limit + 1)
+        rows = [(message.ordinal, message) for message in found]
     page, last = cut(rows, limit)
     return Page[MessageShape](
-        items=[message_shape(row) for row in page], next_cursor=encode(last.ordinal) if last is not None else None
+        items=[message_shape(row) for _, row in page], next_cursor=encode(last[0]) if last is not None else None
     )
 
 

@@ -469,8 +469,13 @@ class Counted:
     last_message_at: datetime | None
 
 
-async def list_counted(session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID) -> list[Counted]:
-    """The conversation's branches, oldest first."""
+async def list_counted(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    conversation_id: uuid.UUID,
+    branch_id: uuid.UUID | None = None,
+) -> list[Counted]:
+    """The conversation's branches, oldest first, or that one."""
     of_branch = (Message.workspace_id == Branch.workspace_id) & (Message.branch_id == Branch.id)
     counted = select(func.count(), func.max(Message.created_at)).where(of_branch).correlate(Branch).lateral("counted")
     insights = (
@@ -483,6 +488,7 @@ async def list_counted(session: AsyncSession, workspace_id: uuid.UUID, conversat
         select(Branch, *counted.c, insights)
         .join(counted, text("true"))
         .where(Branch.workspace_id == workspace_id, Branch.conversation_id == conversation_id)
+        .where(text("true") if branch_id is None else Branch.id == branch_id)
         .order_by(Branch.id)
     )
     return [Counted(branch, messages, found, last) for branch, messages, last, found in rows]

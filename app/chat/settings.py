@@ -27,12 +27,12 @@ class BranchSettings(BaseModel):
     branch_conversation_messages: int = Field(3, ge=0, description="Messages of a conversation between two forks")
     branch_max_depth: int = Field(5, ge=1, le=20, description="How deep branches go; the first one has depth 0")
     branch_max_children: int = Field(8, ge=1, le=100, description="Branches that hang under one")
-    branch_label_cosine: float = Field(0.9, ge=0, le=1, description="Labels of siblings that are this near say the same")
+    branch_label_cosine: float = Field(0.9, ge=0, le=1, description="Siblings' labels that are this near say the same")
     branch_path_messages: int = Field(50, ge=1, le=500, description="How far back the path to a branch is told")
     branch_digest_tokens: int = Field(500, ge=64, description="To how much the path to a branch is condensed")
     branch_digest_seconds: float = Field(20.0, gt=0, description="How long a model may take to condense it")
     branch_ancestors: int = Field(20, ge=0, le=100, description="Branches above that are told of")
-    branch_cards: int = Field(20, ge=0, le=100, description="Cards cited on the way to a branch that are looked at again")
+    branch_cards: int = Field(20, ge=0, le=100, description="Cards cited on the way to a branch that count again")
 
 
 class AnswerSettings(BranchSettings, ToolSettings, BudgetSettings):
