@@ -1,8 +1,9 @@
-"""A provider that misbehaves on request: a small HTTP server that speaks the OpenAI dialect.
+"""A provider that misbehaves on request: a small HTTP server that speaks all three dialects.
 
-Tests run against it, and users try their set-up with `mindcone fake-provider`. It counts what it is
-asked, notices when a client goes away, and plays the scripts of `fake_script`. Raw asyncio, because no
-web framework can break its protocol on purpose.
+Which one, the path says: `…/chat/completions`, `…/messages`, `…/models/<model>:streamGenerateContent`.
+Tests run against it, and users try their set-up with `mindcone fake-provider`. It counts what it is asked,
+notices when a client goes away, and plays the scripts of `fake_script`. Raw asyncio, because no web framework
+can break its protocol on purpose.
 """
 
 from __future__ import annotations
@@ -17,15 +18,26 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Literal, Self
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
-from app.providers.fake_script import FAULTS, Fault, Pause, Said, Script, script
+from app.providers.fake_anthropic import AnthropicFake
+from app.providers.fake_gemini import GeminiFake
+from app.providers.fake_openai import OpenAIFake
+from app.providers.fake_script import FAULTS, FakeDialect, Fault, Pause, Said, Script, as_json, refused, script
+from app.providers.ports import Message
+from app.providers.specs import Dialect
 
 _MAX_HEAD_BYTES: Final = 1 << 16
 _MAX_BODY_BYTES: Final = 64 << 20
 
 Outcome = Literal["open", "sent", "cut", "client_gone"]
 Answer = Callable[[Mapping[str, Any]], str | Said | None]
+
+DIALECTS: Final[Mapping[Dialect, FakeDialect]] = {
+    "openai": OpenAIFake(),
+    "anthropic": AnthropicFake(),
+    "gemini": GeminiFake(),
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -41,8 +53,33 @@ class Exchange:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
+    def dialect(self) -> Dialect | None:
+        """None for what is no request for an answer."""
+        if self.method != "POST":
+            return None
+        if self.path.endswith("/chat/completions"):
+            return "openai"
+        if self.path.endswith("/messages"):
+            return "anthropic"
+        is_gemini = self.path.endswith((":streamGenerateContent", ":generateContent"))
+        return "gemini" if is_gemini else None
+
+    @property
     def model(self) -> str:
+        if self.dialect == "gemini":
+            return unquote(self.path.rpartition(":")[0].rpartition("/")[2])
         return str(self.body.get("model", ""))
+
+    @property
+    def wants_stream(self) -> bool:
+        if self.dialect == "gemini":
+            return self.path.endswith(":streamGenerateContent")
+        return bool(self.body.get("stream"))
+
+    @property
+    def messages(self) -> list[Message]:
+        """What was asked, as the port has it."""
+        return DIALECTS[self.dialect].heard(self.body) if self.dialect else []
 
 
 class _ClientGone(Exception):
@@ -51,8 +88,19 @@ class _ClientGone(Exception):
 
 def echo(body: Mapping[str, Any]) -> str:
     """The answer where none was given: the last thing the user said."""
-    said = [m.get("content") for m in body.get("messages", ()) if isinstance(m, dict) and m.get("role") == "user"]
+    said = [message.content for message in heard(body) if message.role == "user"]
     return f"You said: {said[-1] if said else 'nothing'}"
+
+
+def heard(body: Mapping[str, Any]) -> list[Message]:
+    """The conversation in the body of any dialect, for answers that depend on it."""
+    is_anthropic = "system" in body or any(_has_blocks(said) for said in body.get("messages") or ())
+    return DIALECTS["gemini" if "contents" in body else "anthropic" if is_anthropic else "openai"].heard(body)
+
+
+def _has_blocks(said: Any) -> bool:
+    content = said.get("content") if isinstance(said, dict) else None
+    return isinstance(content, list) and said.get("role") != "tool"
 
 
 class FakeProvider:
@@ -82,6 +130,11 @@ class FakeProvider:
             raise RuntimeError("the server is not running")
         host, port = self._server.sockets[0].getsockname()[:2]
         return f"http://{host}:{port}/v1"
+
+    @property
+    def root_url(self) -> str:
+        """The same without `/v1`, as base URLs of the other dialects have it."""
+        return self.base_url.removesuffix("/v1")
 
     def asked(self, model: str | None = None) -> int:
         """How many completions were asked for, of `model` or of all."""
@@ -147,21 +200,29 @@ class FakeProvider:
         plain = {"content-type": "application/json"}
         if exchange.method == "GET" and exchange.path.endswith("/models"):
             models = [{"id": f"fault:{name}", "object": "model", "description": what} for name, what in FAULTS.items()]
-            return Script(200, plain, [_json({"object": "list", "data": [{"id": "fake", "object": "model"}, *models]})])
+            return Script(
+                200, plain, [as_json({"object": "list", "data": [{"id": "fake", "object": "model"}, *models]})]
+            )
         if exchange.method == "GET" and exchange.path.endswith("/requests"):
-            seen = [{"path": e.path, "model": e.model, "outcome": e.outcome} for e in self.exchanges]
-            return Script(200, plain, [_json(seen)])
-        if exchange.method != "POST" or not exchange.path.endswith("/chat/completions"):
-            return script(Fault("404"), {}, "")
-        if self._api_key and exchange.headers.get("authorization") != f"Bearer {self._api_key}":
-            return script(Fault("401"), {}, "")
+            seen = [
+                {"path": e.path, "dialect": e.dialect, "model": e.model, "outcome": e.outcome} for e in self.exchanges
+            ]
+            return Script(200, plain, [as_json(seen)])
+        if exchange.dialect is None:
+            return refused(DIALECTS["openai"], 404, "There is no such address.")
+        dialect = DIALECTS[exchange.dialect]
+        if self._api_key and dialect.key(exchange.headers) != self._api_key:
+            return refused(dialect, 401, "Wrong key.")
+        problem = dialect.problem(exchange.body, exchange.headers)
+        if problem is not None:
+            return refused(dialect, 400, problem)
         said = self.answer(exchange.body)
         if not isinstance(said, Said):
             said = Said(said)
         fault = self._fault(exchange, query)
         if not fault.kind and said.fault:
             fault = Fault.parse(said.fault)
-        return script(fault, exchange.body, said.text, said.calls)
+        return script(dialect, fault, exchange.body, said, model=exchange.model, stream=exchange.wants_stream)
 
     def _fault(self, exchange: Exchange, query: Mapping[str, Sequence[str]]) -> Fault:
         asked = exchange.headers.get("x-fault") or "".join(query.get("fault", ()))
@@ -236,7 +297,3 @@ async def _read_request(reader: asyncio.StreamReader) -> tuple[Exchange, Mapping
     url = urlsplit(target)
     body = json.loads(raw) if raw else {}
     return Exchange(method, url.path, headers, body if isinstance(body, dict) else {}, raw), parse_qs(url.query)
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()

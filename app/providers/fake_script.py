@@ -1,6 +1,7 @@
 """What the fake provider answers: one script per request, faulty where the request asks for a fault.
 
-Pure. Speaks the OpenAI dialect. Knows nothing of sockets: a script is bytes to send, pauses and cuts.
+Pure. Knows nothing of sockets: a script is bytes to send, pauses and cuts; nor of any dialect's words: these are in
+`fake_openai`, `fake_anthropic` and `fake_gemini`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.utils import format_datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from app.core import clock
+from app.providers.ports import Message
 
 FAULTS: Final[Mapping[str, str]] = {
     "<status>": "an HTTP status; retry-after=, retry-after-ms= or retry-date= (seconds from now) add that header",
@@ -29,16 +31,17 @@ FAULTS: Final[Mapping[str, str]] = {
     "reset": "as cut, with a TCP reset",
     "error": "an error in the stream after after=2 pieces; code= is its code",
     "bad-utf8": "bytes that are no UTF-8",
-    "split": "every byte in a chunk of its own",
+    "split": "every byte in a chunk of its own, so that no character is whole",
     "crlf": "CRLF line ends",
     "cr": "CR line ends",
     "no-space": "`data:` without a space",
     "multi-line": "each JSON object over several data lines",
     "comments": "comments and pings between the pieces",
     "long-line": "one line of bytes=10485760",
-    "no-end": "neither a finish reason nor [DONE]",
-    "no-reason": "[DONE] without a finish reason",
-    "no-done": "a finish reason without [DONE]",
+    "no-end": "neither a reason to stop nor the terminal event",
+    "no-reason": "the terminal event without a reason to stop",
+    "no-done": "a reason to stop without the terminal event (Gemini has none: there it is a good answer)",
+    "null-content": "a whole answer whose content is null",
     "nulls": "null chunks, choices, deltas and contents, empty choices, wrong types",
     "not-json": "a data line that is no JSON, after after=2 pieces",
     "no-usage": "no usage, although it was asked for",
@@ -46,15 +49,21 @@ FAULTS: Final[Mapping[str, str]] = {
     "controls": "raw control characters inside the JSON strings",
     "length": "stopped by the token limit",
     "content-filter": "stopped by a filter",
-    "tool": "a call of the first tool, in pieces",
-    "bad-tool": "a tool call whose arguments are no JSON",
+    "blocked": "nothing said, because a filter did not like the question",
+    "thoughts": "thoughts before the answer; with tools also a call, whose thoughts or signature must come back",
+    "tool": "a call of the first tool, in pieces where the dialect has them",
+    "tools": "two calls of the first tool at once",
+    "bad-tool": "a tool call whose arguments are no JSON (Gemini: MALFORMED_FUNCTION_CALL)",
     "cut-tool": "as tool, cut in the middle of the arguments",
 }
 """Fault → what happens. Asked for as model `fault:<name>[,key=value…]`, or the same without `fault:` in the header
 `x-fault` or the query parameter `fault`. With `times=n` only the first n such requests fail.
 """
 
+THOUGHT: Final = "Hm, let me see. "
+SIGNATURE: Final = "c2lnbmVk"
 Cut = Literal["close", "reset"]
+Reason = Literal["stop", "length", "filter", "tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,7 @@ class Fault:
 @dataclass(frozen=True, slots=True)
 class Said:
     """One answer with what is wrong with it: `text` None is a `null` content, `fault` as in FAULTS with its options.
-    `calls` of tools, name and raw arguments, come after the text.
+    `calls` are (name of a tool, arguments as JSON text), made after the text.
     """
 
     text: str | None
@@ -101,60 +110,138 @@ class Script:
     before_headers: Pause | None = None
 
 
-def script(fault: Fault, body: Mapping[str, Any], answer: str | None, calls: Sequence[tuple[str, str]] = ()) -> Script:
-    """The script for one `POST …/chat/completions`."""
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a stream; `kind` is its `event:` line, where the dialect has one."""
+
+    data: str
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in no dialect's words. `pieces` are the text as it is streamed; `calls` have an id too."""
+
+    pieces: Sequence[str | None]
+    calls: Sequence[tuple[str, str, str]]
+    thoughts: bool
+    reason: Reason
+    is_fumbled: bool
+    input_tokens: int
+    output_tokens: int
+    wants_usage: bool = True
+
+    @property
+    def text(self) -> str | None:
+        said = [piece for piece in self.pieces if piece is not None]
+        return "".join(said) if said or not self.pieces else None
+
+
+class FakeDialect(Protocol):
+    """How the fake reads requests and writes answers in one dialect."""
+
+    nulls: Sequence[str]
+    """Odd but harmless chunks."""
+
+    def key(self, headers: Mapping[str, str]) -> str: ...
+
+    def heard(self, body: Mapping[str, Any]) -> list[Message]:
+        """The conversation as the port has it; system messages first."""
+        ...
+
+    def tools(self, body: Mapping[str, Any]) -> list[str]: ...
+
+    def problem(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
+        """Why a real server would refuse this request."""
+        ...
+
+    def refusal(self, status: int, message: str) -> dict[str, Any]: ...
+
+    def whole(self, model: str, answer: Answer) -> dict[str, Any]: ...
+
+    def begin(self, model: str, answer: Answer) -> Sequence[Event]: ...
+
+    def say(self, model: str, answer: Answer) -> Iterator[Sequence[Event]]:
+        """One group of events per piece."""
+        ...
+
+    def end(self, model: str, answer: Answer, *, with_reason: bool, with_terminal: bool) -> Iterator[Event]: ...
+
+    def error(self, code: str | None) -> Event: ...
+
+    def around_text(self) -> tuple[bytes, bytes]:
+        """What stands on the wire before and after the raw characters of a piece of text."""
+        ...
+
+
+def script(
+    dialect: FakeDialect, fault: Fault, body: Mapping[str, Any], said: Said, *, model: str, stream: bool
+) -> Script:
+    """The script for one request for an answer."""
     if fault.kind.isdigit():
-        return _refusal(int(fault.kind), fault)
+        return _refusal(dialect, int(fault.kind), fault)
     if fault.kind == "redirect":
         return Script(307, {"location": "http://elsewhere.invalid/v1/chat/completions"}, [])
     if fault.kind == "html":
         return Script(200, {"content-type": "text/html; charset=utf-8"}, [b"<html><body>Sign in</body></html>"])
     before = Pause(fault.number("seconds", 60)) if fault.kind == "slow" else None
-    if fault.kind == "json" or not body.get("stream"):
-        return Script(200, {"content-type": "application/json"}, [_json(_whole(body, answer))], before)
+    answer = _answer(dialect, fault.kind, body, said)
+    if fault.kind == "json" or not stream:
+        return Script(200, {"content-type": "application/json"}, [as_json(dialect.whole(model, answer))], before)
     headers = {"content-type": "text/event-stream", "cache-control": "no-cache"}
-    return Script(200, headers, _stream(fault, body, answer, calls), before)
+    return Script(200, headers, _stream(dialect, fault, answer, model), before)
 
 
-# ------------------------------------------------------------------------------- whole answers
+def refused(dialect: FakeDialect, status: int, message: str) -> Script:
+    return Script(status, {"content-type": "application/json"}, [as_json(dialect.refusal(status, message))])
 
 
-def _refusal(status: int, fault: Fault) -> Script:
+def as_json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def _refusal(dialect: FakeDialect, status: int, fault: Fault) -> Script:
     headers = {"content-type": "application/json"}
     headers |= {key: fault.options[key] for key in ("retry-after", "retry-after-ms") if key in fault.options}
     if "retry-date" in fault.options:
         at = clock.now() + timedelta(seconds=fault.number("retry-date", 0))
         headers["retry-after"] = format_datetime(at, usegmt=True)
-    code = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}.get(status, "fake_error")
     message = f"The fake provider answers {status}; your key is sk-secret."
-    return Script(status, headers, [_json({"error": {"message": message, "type": "fake", "code": code}})])
+    return Script(status, headers, [as_json(dialect.refusal(status, message))])
 
 
-def _whole(body: Mapping[str, Any], answer: str | None) -> dict[str, Any]:
-    choice = {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
-    return _envelope(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, answer)}
-
-
-def _envelope(body: Mapping[str, Any], kind: str = "chat.completion.chunk") -> dict[str, Any]:
-    return {"id": "chatcmpl-fake", "object": kind, "created": 0, "model": body.get("model", "fake")}
-
-
-def _usage(body: Mapping[str, Any], answer: str | None) -> dict[str, int]:
-    said = sum(len(str(message.get("content") or "")) for message in body.get("messages", ()))
-    counts = {"prompt_tokens": max(1, said // 4), "completion_tokens": max(1, len(answer or "") // 4)}
-    return counts | {"total_tokens": sum(counts.values())}
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
+def _answer(dialect: FakeDialect, kind: str, body: Mapping[str, Any], said: Said) -> Answer:
+    heard = dialect.heard(body)
+    tools = dialect.tools(body)
+    calls = list(said.calls)
+    text = None if kind == "null-content" else said.text
+    if kind in ("tool", "tools", "bad-tool", "cut-tool") or (kind == "thoughts" and tools and not calls):
+        if not any(message.role == "tool" for message in heard):
+            arguments = '{"query": "天气" "broken' if kind == "bad-tool" else '{"query": "天气"}'
+            calls = [(tools[0] if tools else "look_up", arguments)] * (2 if kind == "tools" else 1)
+            text = "" if kind != "thoughts" else text
+    earlier = sum(len(message.tool_calls) for message in heard)
+    pieces: list[str | None] = [None] if text is None else list(re.findall(r"\s*\S{1,6}", text))
+    if kind == "nul":
+        pieces = ["a\x00b", "\ud83d", "\ude00", " \ud800c"]
+    reasons: Mapping[str, Reason] = {"length": "length", "content-filter": "filter", "blocked": "filter"}
+    spoken = sum(len(message.content) for message in heard)
+    return Answer(
+        pieces=[] if kind == "blocked" else pieces,
+        calls=[(f"call_fake{n + earlier or ''}", *call) for n, call in enumerate(calls)],
+        thoughts=kind == "thoughts",
+        reason=reasons.get(kind, "tools" if calls else "stop"),
+        is_fumbled=kind == "bad-tool",
+        input_tokens=max(1, spoken // 4),
+        output_tokens=max(1, len(text or "") // 4),
+        wants_usage=kind != "no-usage",
+    )
 
 
 # ------------------------------------------------------------------------------------- streams
 
 
-def _stream(
-    fault: Fault, body: Mapping[str, Any], answer: str | None, calls: Sequence[tuple[str, str]] = ()
-) -> Iterator[bytes | Pause | Cut]:
+def _stream(dialect: FakeDialect, fault: Fault, answer: Answer, model: str) -> Iterator[bytes | Pause | Cut]:
     kind = fault.kind
     if kind == "empty":
         return
@@ -163,120 +250,77 @@ def _stream(
     while kind == "drip":
         yield b": still thinking\n\n"
         yield Pause(fault.number("every", 0.05))
-    deltas = [*_deltas(kind, body, answer), *_call_deltas(calls)]
-    stop_after = min(int(fault.number("after", 2)), len(deltas) - 1)
-    for n, delta in enumerate(deltas):
+    groups = [dialect.begin(model, answer), *dialect.say(model, answer)]
+    stop_after = min(int(fault.number("after", 2)), len(groups) - 1)
+    for n, group in enumerate(groups):
         if n == stop_after:
-            yield from _break(fault)
+            yield from _break(dialect, fault)
             if kind in ("cut", "reset", "error"):
                 return
-        chunk = _envelope(body) | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        yield from _render(kind, json.dumps(chunk, ensure_ascii=kind in ("nul", "controls")))
-        if kind == "cut-tool" and n == len(deltas) - 1:
+        if kind == "cut-tool" and n == len(groups) - 1:
+            event = b"".join(_render(kind, group[-1]))
+            yield event[: len(event) * 2 // 3]
             yield "close"
             return
-    yield from _ending(kind or ("tool" if calls else ""), body, answer)
+        for event in group:
+            yield from _render(kind, event)
+    ending = dialect.end(
+        model,
+        answer,
+        with_reason=kind not in ("no-end", "no-reason"),
+        with_terminal=kind not in ("no-end", "no-done"),
+    )
+    for event in ending:
+        yield from _render(kind, event)
 
 
-def _call_deltas(calls: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """Each call in pieces: its name, then its arguments."""
-    for n, (name, arguments) in enumerate(calls):
-        opened = {"index": n, "id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": ""}}
-        yield {"tool_calls": [opened]}
-        for start in range(0, len(arguments), 24):
-            yield {"tool_calls": [{"index": n, "function": {"arguments": arguments[start : start + 24]}}]}
-
-
-def _deltas(kind: str, body: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
-    """The first carries the role only, as the real ones do."""
-    if kind in ("tool", "bad-tool", "cut-tool"):
-        return [{"role": "assistant", "content": None}, *_tool_deltas(kind, body)]
-    if answer is None:
-        return [{"role": "assistant", "content": None}, {"content": None}]
-    pieces = re.findall(r"\s*\S{1,6}", answer)
-    if kind == "nul":
-        pieces = ["a\x00b", "\ud83d", "\ude00", " \ud800c"]
-    return [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)]
-
-
-def _tool_deltas(kind: str, body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    tools = body.get("tools") or [{"function": {"name": "look_up"}}]
-    arguments = '{"query": "天气" "broken' if kind == "bad-tool" else '{"query": "天气"}'
-    pieces: list[dict[str, Any]] = [{"name": tools[0]["function"]["name"], "arguments": ""}]
-    pieces += [{"arguments": arguments[n : n + 6]} for n in range(0, len(arguments), 6)]
-    if kind == "cut-tool":
-        pieces.pop()
-    calls = [{"index": 0, "function": piece} for piece in pieces]
-    calls[0] |= {"id": "call_fake", "type": "function"}
-    return [{"tool_calls": [call]} for call in calls]
-
-
-def _break(fault: Fault) -> Iterator[bytes | Pause | Cut]:
+def _break(dialect: FakeDialect, fault: Fault) -> Iterator[bytes | Pause | Cut]:
+    before, after = dialect.around_text()
     if fault.kind == "stall":
         yield Pause(fault.number("seconds", 3600))
     elif fault.kind in ("cut", "reset"):
-        yield b'data: {"choices": [{"index": 0, "delta": {"content": "half'
+        yield before + b"half"
         yield "close" if fault.kind == "cut" else "reset"
     elif fault.kind == "error":
-        code = fault.options.get("code", "server_error")
-        yield b"data: " + _json({"error": {"message": "sk-secret broke", "type": code, "code": code}}) + b"\n\n"
+        yield from _render("", dialect.error(fault.options.get("code")))
     elif fault.kind == "not-json":
         yield b"data: {oops\n\n"
     elif fault.kind == "bad-utf8":
-        yield b'data: {"choices": [{"index": 0, "delta": {"content": "bad \xff\xfe\xe4\xbd bytes "}}]}\n\n'
+        yield before + b"bad \xff\xfe\xe4\xbd bytes " + after
     elif fault.kind == "long-line":
-        size_bytes = int(fault.number("bytes", 10 << 20))
-        yield b'data: {"choices": [{"index": 0, "delta": {"content": "'
-        for _ in range(0, size_bytes, 1 << 16):
+        yield before
+        for _ in range(0, int(fault.number("bytes", 10 << 20)), 1 << 16):
             yield b"x" * (1 << 16)
-        yield b'"}}]}\n\n'
+        yield after
     elif fault.kind == "controls":
-        yield b'data: {"choices": [{"index": 0, "delta": {"content": "tab\there\x01 "}}]}\n\n'
+        yield before + b"tab\there\x01 " + after
     elif fault.kind == "nulls":
-        for chunk in _NULLS:
+        for chunk in dialect.nulls:
             yield b"data: " + chunk.encode() + b"\n\n"
 
 
-_NULLS: Final = (
-    "null",
-    "",
-    "[]",
-    '"text"',
-    "{}",
-    '{"choices": null}',
-    '{"choices": []}',
-    '{"choices": [null]}',
-    '{"choices": "none"}',
-    '{"choices": [{"index": 0, "delta": null}]}',
-    '{"choices": [{"index": 0, "delta": {"content": null, "tool_calls": null}}]}',
-    '{"choices": [{"index": 0, "delta": {"content": 7, "tool_calls": [null, {"index": 0}]}}]}',
-    '{"choices": [{"index": null, "delta": {}, "finish_reason": ""}], "usage": null}',
-    '{"choices": [{"index": 0, "delta": {}}], "usage": {"prompt_tokens": null}}',
-)
-
-
-def _ending(kind: str, body: Mapping[str, Any], answer: str | None) -> Iterator[bytes]:
-    reasons = {"length": "length", "content-filter": "content_filter", "tool": "tool_calls", "bad-tool": "tool_calls"}
-    if kind not in ("no-end", "no-reason"):
-        choice = {"index": 0, "delta": {}, "finish_reason": reasons.get(kind, "stop")}
-        yield from _render(kind, json.dumps(_envelope(body) | {"choices": [choice]}))
-    if (body.get("stream_options") or {}).get("include_usage") and kind not in ("no-usage", "no-end"):
-        yield from _render(kind, json.dumps(_envelope(body) | {"choices": [], "usage": _usage(body, answer)}))
-    if kind not in ("no-end", "no-done"):
-        yield from _render(kind, "[DONE]")
-
-
-def _render(kind: str, data: str) -> Iterator[bytes]:
+def _render(kind: str, event: Event) -> Iterator[bytes]:
     """One event on the wire, in the fault's manner of writing."""
     end = {"crlf": "\r\n", "cr": "\r"}.get(kind, "\n")
-    field_name = "data:" if kind == "no-space" else "data: "
-    lines = [data]
-    if kind == "multi-line" and data != "[DONE]":
-        lines = json.dumps(json.loads(data), ensure_ascii=False, indent=1).split("\n")
+    space = "" if kind == "no-space" else " "
+    lines = [event.data]
+    if kind == "multi-line" and event.data != "[DONE]":
+        lines = json.dumps(json.loads(event.data), ensure_ascii=False, indent=1).split("\n")
     if kind == "comments":
         yield b': keep-alive\n\nevent: ping\ndata: {"type": "ping"}\n\n'
-    event = ("".join(field_name + line + end for line in lines) + end).encode()
+    head = f"event:{space}{event.kind}{end}" if event.kind else ""
+    told = (head + "".join(f"data:{space}{line}{end}" for line in lines) + end).encode(errors="surrogatepass")
     if kind == "split":
-        yield from (event[n : n + 1] for n in range(len(event)))
+        yield from (told[n : n + 1] for n in range(len(told)))
     else:
-        yield event
+        yield told
+
+
+def chunk(value: Any) -> str:
+    """JSON for the wire: as itself, unless it holds what no UTF-8 can."""
+    told = json.dumps(value, ensure_ascii=False)
+    return json.dumps(value) if re.search(r"[\ud800-\udfff]", told) else told
+
+
+def in_pieces(arguments: str) -> Iterator[str]:
+    yield from (arguments[n : n + 6] for n in range(0, len(arguments), 6))
