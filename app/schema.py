@@ -20,6 +20,7 @@ from app.jobs import tables as jobs
 from app.memory import tables as memory
 from app.people import tables as people
 from app.transfer import tables as transfer
+from app.vault import tables as vault
 
 ROOMS = (
     people,
@@ -37,6 +38,7 @@ ROOMS = (
     branches,
     memory,
     reflections,
+    vault,
 )
 """Whose tables there are; importing them is what declares them."""
 

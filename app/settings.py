@@ -16,10 +16,12 @@ from app.core.log import LogFormat
 from app.db.settings import DatabaseSettings
 from app.ingestion.settings import IngestionSettings
 from app.jobs.settings import JobSettings
+from app.people.settings import PeopleSettings
 from app.providers.chat_settings import ChatSettings
 from app.providers.settings import EmbedderSettings
 from app.retrieval.settings import RetrievalSettings
 from app.transfer.settings import TransferSettings
+from app.vault.settings import VaultSettings
 
 PREFIX = "MINDCONE_"
 MIB = 1024 * 1024
@@ -73,6 +75,8 @@ class Settings(
     DatabaseSettings,
     EmbedderSettings,
     ChatSettings,
+    PeopleSettings,
+    VaultSettings,
     JobSettings,
     IngestionSettings,
     RetrievalSettings,

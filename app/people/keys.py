@@ -40,11 +40,14 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who a request speaks for. `key_id` None: nobody had to say (loopback without auth)."""
+    """Who a request speaks for. `key_id` None: nobody had to say (loopback without auth). `rate_per_minute` None: as
+    the settings say.
+    """
 
     workspace_id: uuid.UUID
     scopes: frozenset[str]
     key_id: uuid.UUID | None = None
+    rate_per_minute: int | None = None
 
     def may(self, scope: Scope) -> bool:
         return "admin" in self.scopes or scope in self.scopes

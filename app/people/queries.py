@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -70,6 +70,12 @@ async def insert_workspace(session: AsyncSession, slug: str, name: str) -> Works
     return workspace
 
 
+async def list_workspace_ids(session: AsyncSession, among: Collection[uuid.UUID]) -> set[uuid.UUID]:
+    """Those that exist; they stay while the transaction runs."""
+    found = select(Workspace.id).where(Workspace.id.in_(among)).with_for_update(key_share=True, read=True)
+    return set((await session.scalars(found)).all()) if among else set()
+
+
 async def list_workspaces(
     session: AsyncSession, limit: int, after: Position | None = None, only: uuid.UUID | None = None
 ) -> Sequence[Workspace]:
@@ -93,6 +99,7 @@ async def insert_key(
     name: str,
     scopes: Sequence[str],
     expires_at: datetime | None = None,
+    rate_per_minute: int | None = None,
 ) -> ApiKey:
     made = insert(ApiKey).values(
         workspace_id=workspace_id,
@@ -102,6 +109,7 @@ async def insert_key(
         last4=issued.last4,
         scopes=ordered(scopes),
         expires_at=expires_at,
+        rate_per_minute=rate_per_minute,
     )
     return (await session.execute(made.returning(ApiKey))).scalar_one()
 
@@ -154,16 +162,18 @@ async def find_principal(session: AsyncSession, token: str) -> tuple[Principal, 
                 ApiKey.expires_at,
                 ApiKey.revoked_at,
                 ApiKey.last_used_at,
+                ApiKey.rate_per_minute,
                 func.now(),
             ).where(ApiKey.id == key_id)
         )
     ).one_or_none()
     if not matches(secret, row.secret_hash if row else None) or row is None:
         return None
-    workspace_id, _, scopes, expires_at, revoked_at, last_used_at, at = row
+    workspace_id, _, scopes, expires_at, revoked_at, last_used_at, rate, at = row
     if not in_force(expires_at, revoked_at, at):
         return None
-    return Principal(workspace_id, frozenset(scopes), key_id), last_used_at is None or last_used_at < at - USED_EVERY
+    principal = Principal(workspace_id, frozenset(scopes), key_id, rate)
+    return principal, last_used_at is None or last_used_at < at - USED_EVERY
 
 
 async def note_use(session: AsyncSession, workspace_id: uuid.UUID, key_id: uuid.UUID) -> None:
