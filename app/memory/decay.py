@@ -71,9 +71,7 @@ def due_at(age: Age, mode: Mode = "efold") -> datetime:
 
 def fading(age: Age, at: datetime, mode: Mode = "efold") -> Fading:
     days = days_unused(age, at)
-    return Fading(
-        decayed(age.importance, days, "efold"), decayed(age.importance, days, "half_life"), due_at(age, mode)
-    )
+    return Fading(decayed(age.importance, days, "efold"), decayed(age.importance, days, "half_life"), due_at(age, mode))
 
 
 def due_within(ages: Sequence[Age], at: datetime, days: float, mode: Mode = "efold") -> list[int]:

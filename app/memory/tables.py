@@ -43,6 +43,7 @@ class Memory(Tenant, Created, Base):
     status: Mapped[str] = mapped_column(Text)
     pinned: Mapped[bool] = mapped_column(server_default=text("false"))
     version: Mapped[int] = mapped_column(server_default="1")
+    text_hash: Mapped[uuid.UUID] = mapped_column(comment="first 128 bits of SHA-256 of what is embedded of it")
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_used_at: Mapped[datetime | None] = mapped_column(
         comment="when it last stood in the prompt of a completed answer, at most one change a day; or was restored"
@@ -120,5 +121,5 @@ class MemoryVector(Base):
     workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     memory_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     space_id: Mapped[int] = mapped_column(primary_key=True)
-    text_hash: Mapped[uuid.UUID] = mapped_column(comment="first 128 bits of SHA-256 of the embedded text")
+    text_hash: Mapped[uuid.UUID]
     dense: Mapped[Any] = mapped_column(HALFVEC)

@@ -80,7 +80,8 @@ _SURE = r"(?:(?<![A-Za-z])(?:pass[-_ ]?(?:word|phrase|code)|passwd|pwd)s?|密码
 # And here it must look like one.
 _LIKELY = (
     r"(?:(?<![A-Za-z])(?:(?:api|access|auth|secret|private|client|signing|encryption|account|master)"
-    r"[-_ ]?(?:key|token|secret)|secret(?:[-_ ]?access)?[-_ ]?key|(?:access|refresh|auth|id|session|bot)[-_ ]?token|secret|token|credentials?)"
+    r"[-_ ]?(?:key|token|secret)|secret(?:[-_ ]?access)?[-_ ]?key|(?:access|refresh|auth|id|session|bot)[-_ ]?token"
+    r"|secret|token|credentials?)"
     r"|密钥|秘钥|私钥|令牌|凭证|凭据|授权码|访问码)"
 )
 _SIGN = r"""["'”]?[ \t]{0,4}(?::=|=>|[:=])[ \t]{0,4}"""

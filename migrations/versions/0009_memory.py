@@ -38,6 +38,7 @@ def upgrade() -> None:
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("pinned", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("version", sa.Integer(), server_default="1", nullable=False),
+        sa.Column("text_hash", sa.Uuid(), nullable=False, comment="first 128 bits of SHA-256 of what is embedded of it"),
         sa.Column("updated_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column(
             "last_used_at",
@@ -111,7 +112,7 @@ def upgrade() -> None:
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("memory_id", sa.Uuid(), nullable=False),
         sa.Column("space_id", sa.Integer(), nullable=False),
-        sa.Column("text_hash", sa.Uuid(), nullable=False, comment="first 128 bits of SHA-256 of the embedded text"),
+        sa.Column("text_hash", sa.Uuid(), nullable=False),
         sa.Column("dense", HALFVEC(), nullable=False),
         _of_memory("memory_vectors"),
         sa.PrimaryKeyConstraint("workspace_id", "memory_id", "space_id", name=op.f("pk_memory_vectors")),
