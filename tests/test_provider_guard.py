@@ -8,14 +8,12 @@ from contextlib import AsyncExitStack, aclosing
 
 import anyio
 import pytest
-from pydantic import SecretStr
 
+from app.providers.breakers import Breakers, ProviderResting
 from app.providers.chat_settings import ChatSettings
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import FAULTS
-from app.providers.guard import Breakers, GuardedChat, ProviderResting
-from app.providers.openai_chat import OpenAIChat
-from app.providers.openai_wire import Endpoint
+from app.providers.guard import GuardedChat
 from app.providers.ports import (
     Capabilities,
     ChatEvent,
@@ -33,6 +31,8 @@ from app.providers.ports import (
     ToolSpec,
     Usage,
 )
+from app.providers.wire_chat import WireChat
+from tests.wire_endpoint import endpoint
 
 ANSWER = "All is well, 一切都好."
 
@@ -66,9 +66,9 @@ class House:
     async def server(self, answer: str = ANSWER) -> FakeProvider:
         return await self._stack.enter_async_context(FakeProvider(answer=lambda _: answer))
 
-    async def provider(self, server: FakeProvider, knobs: ChatSettings, name: str = "one", **row: object) -> OpenAIChat:
-        fields = {"path": "/chat/completions", "default_model": "plain", "context_window": 1000} | row
-        provider = OpenAIChat(Endpoint(name=name, base_url=server.base_url, api_key=SecretStr("sk-x"), **fields), knobs)
+    async def provider(self, server: FakeProvider, knobs: ChatSettings, name: str = "one", **row: object) -> WireChat:
+        fields = {"name": name, "default_model": "plain", "context_window": 1000} | row
+        provider = WireChat(endpoint(server.base_url, **fields), knobs)
         await provider.open()
         self._stack.push_async_callback(provider.close)
         return provider

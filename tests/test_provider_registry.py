@@ -8,6 +8,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.core.errors import ConfigurationError, NotFound
 from app.providers.chat_settings import ChatSettings
+from app.providers.configured import Stored
 from app.providers.fake import FakeProvider
 from app.providers.ports import ChatRequest, Finished, Message, MissingKey, Source, Text
 from app.providers.registry import ChatProviders
@@ -100,9 +101,10 @@ async def test_the_fallbacks_belong_to_the_configured_provider():
     "fields",
     [
         {"chat_provider": "nobody"},
-        {"chat_provider": "custom"},
-        {"chat_fallback": ["custom"]},
         {"chat_fallback": "offline, nobody"},
+        {"chat_fallback_extract": "nobody"},
+        {"provider_concurrency": "nobody=2"},
+        {"outgoing_allow": "10.0.0.1"},
         {"chat_base_url": "not an address"},
         {"openai_api_key": "sk\nx"},
     ],
@@ -110,6 +112,17 @@ async def test_the_fallbacks_belong_to_the_configured_provider():
 def test_settings_that_cannot_work_are_refused(fields: dict[str, object]):
     with pytest.raises(ConfigurationError):
         providers(**fields)
+
+
+@pytest.mark.parametrize("fields", [{"chat_provider": "custom"}, {"chat_fallback": ["custom"]}])
+async def test_who_is_named_must_have_an_address_when_the_doors_open(fields: dict[str, object]):
+    """In the settings or stored."""
+    with pytest.raises(ConfigurationError, match="no base URL"):
+        await providers(**fields).open()
+    known = providers(**fields)
+    await known.configure({"custom": Stored(base_url="http://127.0.0.1:9/v1")})
+    async with known:
+        assert known.get_provider("custom").name == "custom"
 
 
 async def test_unknown_names():

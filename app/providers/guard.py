@@ -1,4 +1,5 @@
-"""What stands between the chat code and providers that fail: retries, circuit breakers, fallbacks, the total time.
+"""What stands between the chat code and providers that fail: retries, circuit breakers, fallbacks, the total time,
+places for calls at a time, and the meter.
 
 A stream is tried again, here or elsewhere, only before its first visible token. Knows nothing of
 wire dialects: it guards anything that is a `ChatProvider`, and cleans what all of them say.
@@ -8,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, Protocol
 
 from app.core import log
+from app.providers.breakers import Breakers, Places, ProviderResting, is_sick, is_telling
 from app.providers.chat_settings import ChatSettings
 from app.providers.ports import (
     Capabilities,
@@ -23,90 +24,57 @@ from app.providers.ports import (
     ChatRequest,
     Finished,
     ProviderBusy,
-    ProviderDown,
     ProviderError,
     ProviderGarbled,
     ProviderTimeout,
     Text,
-    ToolCall,
     Usage,
 )
 from app.providers.spoken import TextCleaner, clean, clean_json, estimate_prompt_tokens, estimate_tokens
 
 _MAX_BACKOFF_SECONDS: Final = 8.0
-_MAX_CIRCUITS: Final = 512
+_LAST_RESORT: Final = "offline"
 
 
-class ProviderResting(ProviderDown):
-    """The provider failed several times in a row and is left alone for a while."""
+class Meter(Protocol):
+    """Who counts what calls take."""
 
-    code = "provider_resting"
+    def check(self) -> None:
+        """Raises RateLimited when whoever is served here may take no more."""
+        ...
 
-
-@dataclass(slots=True)
-class _Circuit:
-    failures: int = 0
-    opened_at: float | None = None
-    probing: bool = False
+    def count(self, provider: str, model: str, purpose: str, usage: Usage, *, is_failure: bool) -> None: ...
 
 
-class Breakers:
-    """One circuit per (provider, model). Open after `breaker_failures` in a row; after the cool-down one probe goes
-    through and decides. Only circuits with failures are remembered.
-    """
+class Unmetered:
+    def check(self) -> None:
+        pass
 
-    def __init__(self, settings: ChatSettings, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._max_failures = settings.breaker_failures
-        self._cooldown_seconds = settings.breaker_cooldown_seconds
-        self._circuits: dict[tuple[str, str], _Circuit] = {}
-
-    def enter(self, key: tuple[str, str]) -> None:
-        """Ask before each call, and report its outcome after. Raises ProviderResting while the circuit is open."""
-        circuit = self._circuits.get(key)
-        if circuit is None or circuit.opened_at is None:
-            return
-        left_seconds = circuit.opened_at + self._cooldown_seconds - self._clock()
-        if left_seconds > 0 or circuit.probing:
-            raise ProviderResting(provider=key[0], retry_after_seconds=max(left_seconds, 1.0))
-        circuit.probing = True
-
-    def succeeded(self, key: tuple[str, str]) -> None:
-        self._circuits.pop(key, None)
-
-    def failed(self, key: tuple[str, str]) -> None:
-        if key not in self._circuits and len(self._circuits) >= _MAX_CIRCUITS:  # model names come from requests
-            del self._circuits[next(iter(self._circuits))]
-        circuit = self._circuits.setdefault(key, _Circuit())
-        circuit.failures += 1
-        circuit.probing = False
-        if circuit.failures >= self._max_failures:
-            circuit.opened_at = self._clock()
-
-    def undecided(self, key: tuple[str, str]) -> None:
-        """The call says nothing of the provider's health: the client went away, or the request was bad."""
-        if key in self._circuits:
-            self._circuits[key].probing = False
-
-
-def _is_sick(error: BaseException | None) -> bool:
-    """Whether the error counts against the provider; a rate limit says that it works."""
-    if isinstance(error, ProviderBusy):
-        return error.extra.get("upstream_status") not in (409, 429)
-    return isinstance(error, ProviderDown | ProviderGarbled)
+    def count(self, provider: str, model: str, purpose: str, usage: Usage, *, is_failure: bool) -> None:
+        pass
 
 
 class GuardedChat:
     """A `ChatProvider` made of one or several: the first is asked, the others stand in for it.
 
-    A stand-in uses its own default model and must be able to do what the request needs.
+    A stand-in uses its own default model and must be able to do what the request needs; only the offline provider,
+    where it is named as one, answers without the tools that were offered. The last event names who spoke.
     """
 
-    def __init__(self, candidates: Sequence[ChatProvider], settings: ChatSettings, breakers: Breakers) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[ChatProvider],
+        settings: ChatSettings,
+        breakers: Breakers,
+        places: Places | None = None,
+        meter: Meter | None = None,
+    ) -> None:
         self._candidates = candidates
         self._first = candidates[0]
         self._settings = settings
         self._breakers = breakers
+        self._places = places or Places({}, settings.provider_first_byte_seconds)
+        self._meter = meter or Unmetered()
         self._log = log.get(__name__)
 
     @property
@@ -130,9 +98,15 @@ class GuardedChat:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         deadline = asyncio.get_running_loop().time() + self._settings.provider_total_seconds
+        if self._first.name != _LAST_RESORT:
+            self._meter.check()
         asked = [(self._first, request)]
-        stand_in = replace(request, model=None)
-        asked += [(provider, stand_in) for provider in self._candidates[1:] if _able(provider, stand_in)]
+        for provider in self._candidates[1:]:
+            stand_in = replace(request, model=None)
+            if provider.name == _LAST_RESORT:
+                stand_in = replace(stand_in, tools=())
+            if _able(provider, stand_in):
+                asked.append((provider, stand_in))
         for position, (provider, its_request) in enumerate(asked):
             spoke = False
             try:
@@ -178,30 +152,53 @@ class GuardedChat:
         return backoff_seconds * random.uniform(0.5, 1.0)  # noqa: S311 - spreads clients, hides nothing
 
     async def _once(self, provider: ChatProvider, request: ChatRequest, deadline: float) -> AsyncGenerator[ChatEvent]:
-        """One call: cleaned, timed, its outcome told to the breaker."""
-        key = (provider.name, request.model or provider.default_model)
-        self._breakers.enter(key)
-        report = self._breakers.undecided
+        """One call in its place, told to the breaker and to the meter."""
+        async with self._places.taken(provider.name):
+            model = request.model or provider.default_model
+            key = (provider.name, model)
+            self._breakers.enter(key)
+            report = self._breakers.undecided
+            said: list[str] = []
+            usage, failure = Usage(), True
+            try:
+                async with aclosing(self._spoken(provider, request, deadline, said)) as events:
+                    async for event in events:
+                        if isinstance(event, Finished):
+                            usage, failure = event.usage, event.reason == "truncated"
+                            report = self._breakers.failed if failure else self._breakers.succeeded
+                            self._breakers.hear(provider.name, "provider_truncated" if failure else None)
+                            event = replace(event, provider=provider.name, model=model)
+                        yield event
+            except ProviderError as error:
+                if is_sick(error):
+                    report = self._breakers.failed
+                if is_telling(error):
+                    self._breakers.hear(provider.name, error.code)
+                raise
+            except (GeneratorExit, asyncio.CancelledError):
+                failure = False  # whoever listened has left
+                raise
+            finally:
+                report(key)
+                if said and not (usage.input_tokens or usage.output_tokens):
+                    usage = _estimated(request, said)
+                self._meter.count(provider.name, model, request.purpose, usage, is_failure=failure)
+
+    async def _spoken(
+        self, provider: ChatProvider, request: ChatRequest, deadline: float, said: list[str]
+    ) -> AsyncGenerator[ChatEvent]:
+        """What the provider says in time, cleaned, its text into `said`, too."""
         cleaner = TextCleaner()
-        said: list[str] = []
-        try:
-            async with aclosing(_until(deadline, provider.stream(request))) as events:
-                async for event in events:
-                    if isinstance(event, Finished):
-                        report = self._breakers.failed if event.reason == "truncated" else self._breakers.succeeded
-                        yield _complete(event, request, said)
-                        return
-                    text = cleaner.feed(event.text)
-                    if text:
-                        said.append(text)
-                        yield Text(text)
-            raise ProviderGarbled("The provider's stream has no end.")
-        except ProviderError as error:
-            if _is_sick(error):
-                report = self._breakers.failed
-            raise
-        finally:
-            report(key)
+        async with aclosing(_until(deadline, provider.stream(request))) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    yield _complete(event, request, said)
+                    return
+                text = cleaner.feed(event.text)
+                if text:
+                    said.append(text)
+                    yield Text(text)
+        raise ProviderGarbled("The provider's stream has no end.")
 
 
 def _able(provider: ChatProvider, request: ChatRequest) -> bool:
@@ -216,12 +213,20 @@ def _able(provider: ChatProvider, request: ChatRequest) -> bool:
 
 def _complete(event: Finished, request: ChatRequest, said: Sequence[str]) -> Finished:
     """`event` with its tool calls cleaned, and its usage estimated where the provider did not count."""
-    calls = tuple(ToolCall(clean(c.id), clean(c.name), clean_json(c.arguments)) for c in event.tool_calls)
+    calls = tuple(
+        replace(call, id=clean(call.id), name=clean(call.name), arguments=clean_json(call.arguments))
+        for call in event.tool_calls
+    )
     usage = event.usage
     if not (usage.input_tokens or usage.output_tokens):
-        output_tokens = sum(estimate_tokens(c.name + c.arguments) for c in calls) + estimate_tokens("".join(said))
-        usage = Usage(estimate_prompt_tokens(request.messages), output_tokens, estimated=True)
-    return Finished(event.reason, usage, calls)
+        output_tokens = sum(estimate_tokens(call.name + call.arguments) for call in calls)
+        usage = _estimated(request, said)
+        usage = replace(usage, output_tokens=usage.output_tokens + output_tokens)
+    return replace(event, usage=usage, tool_calls=calls)
+
+
+def _estimated(request: ChatRequest, said: Sequence[str]) -> Usage:
+    return Usage(estimate_prompt_tokens(request.messages), estimate_tokens("".join(said)), estimated=True)
 
 
 async def _until(deadline: float, events: AsyncIterator[ChatEvent]) -> AsyncGenerator[ChatEvent]:

@@ -134,9 +134,7 @@ class ChatProviders:
             return Health(is_healthy=True, heard=None, resting_models=())
         is_healthy = None if heard is None else heard.code is None
         default_model = self._live[name].provider.default_model if name in self._live else ""
-        return Health(
-            is_healthy=False if default_model in resting else is_healthy, heard=heard, resting_models=resting
-        )
+        return Health(is_healthy=False if default_model in resting else is_healthy, heard=heard, resting_models=resting)
 
     # -------------------------------------------------------------------------------- life, change
 
