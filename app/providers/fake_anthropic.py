@@ -119,17 +119,14 @@ class AnthropicFake:
             yield [_block(index, type="thinking", thinking="", signature="")]
             for piece in in_pieces(THOUGHT):
                 yield [_delta(index, type="thinking_delta", thinking=piece)]
-            yield [
-                _delta(index, type="signature_delta", signature=SIGNATURE),
-                _event("content_block_stop", index=index),
-            ]
+            yield [_delta(index, type="signature_delta", signature=SIGNATURE), _stop(index)]
             index += 1
         if answer.pieces:
             opening = [_block(index, type="text", text="")]
             for text in answer.pieces:
                 yield [*opening, _delta(index, type="text_delta", text=text)]
                 opening = []
-            yield [_event("content_block_stop", index=index)]
+            yield [_stop(index)]
             index += 1
         for call_id, name, arguments in _told(answer):
             yield [_block(index, type="tool_use", id=call_id, name=name, input={})]
@@ -199,6 +196,10 @@ def _event(kind: str, **fields: Any) -> Event:
 
 def _block(index: int, **block: Any) -> Event:
     return _event("content_block_start", index=index, content_block=block)
+
+
+def _stop(index: int) -> Event:
+    return _event("content_block_stop", index=index)
 
 
 def _delta(index: int, **delta: Any) -> Event:

@@ -215,11 +215,11 @@ def _answer(dialect: FakeDialect, kind: str, body: Mapping[str, Any], said: Said
     tools = dialect.tools(body)
     calls = list(said.calls)
     text = None if kind == "null-content" else said.text
-    if kind in ("tool", "tools", "bad-tool", "cut-tool") or (kind == "thoughts" and tools and not calls):
-        if not any(message.role == "tool" for message in heard):
-            arguments = '{"query": "天气" "broken' if kind == "bad-tool" else '{"query": "天气"}'
-            calls = [(tools[0] if tools else "look_up", arguments)] * (2 if kind == "tools" else 1)
-            text = "" if kind != "thoughts" else text
+    calls_now = kind in ("tool", "tools", "bad-tool", "cut-tool") or (kind == "thoughts" and tools and not calls)
+    if calls_now and heard and heard[-1].role != "tool":  # who has its result, answers
+        arguments = '{"query": "天气" "broken' if kind == "bad-tool" else '{"query": "天气"}'
+        calls = [(tools[0] if tools else "look_up", arguments)] * (2 if kind == "tools" else 1)
+        text = ""
     earlier = sum(len(message.tool_calls) for message in heard)
     pieces: list[str | None] = [None] if text is None else list(re.findall(r"\s*\S{1,6}", text))
     if kind == "nul":
@@ -258,8 +258,8 @@ def _stream(dialect: FakeDialect, fault: Fault, answer: Answer, model: str) -> I
             if kind in ("cut", "reset", "error"):
                 return
         if kind == "cut-tool" and n == len(groups) - 1:
-            event = b"".join(_render(kind, group[-1]))
-            yield event[: len(event) * 2 // 3]
+            last = b"".join(_render(kind, group[-1]))
+            yield last[: len(last) * 2 // 3]
             yield "close"
             return
         for event in group:
