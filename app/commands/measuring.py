@@ -16,7 +16,11 @@ from app.settings import Settings
 app = typer.Typer()
 
 LevelChoice = Annotated[
-    list[str], typer.Option("--level", help="search, explore, context, bm25, dense, rrf, …; several times for several")
+    list[str],
+    typer.Option(
+        "--level",
+        help="search, explore, context, insight, auto; bm25, dense, rrf, hops, published; several times for several",
+    ),
 ]
 
 
@@ -29,6 +33,7 @@ def evaluate(
         str, typer.Option(help="Metadata fields, by comma: one card of the documents that share them")
     ] = "",
     where: Annotated[str | None, typer.Option(help="Only documents whose field equals the query's")] = None,
+    by: Annotated[str | None, typer.Option(help="Metadata field of the questions: measured for each value too")] = None,
     split: Annotated[str, typer.Option(help="all, or one half of the queries: tune, report")] = "all",
     run: Annotated[Path | None, typer.Option(help="Write a TREC run; with several levels, one file each")] = None,
     report: Annotated[Path | None, typer.Option("--json", help="Write everything measured as JSON")] = None,
@@ -84,6 +89,7 @@ def evaluate(
                 extractions=extractions,
                 preset=preset,  # type: ignore[arg-type]
                 scorer=scorer,  # type: ignore[arg-type]
+                by=by,
                 progress=show,
             )
 

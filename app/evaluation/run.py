@@ -31,15 +31,29 @@ from app.retrieval.queries import get_scope
 from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Filters, Fusion, Level, Preset, Question, Scorer
 
-# What `--level` takes: the levels themselves, and the baselines that are ways of ranking at level search.
-LEVELS: Final[Mapping[str, tuple[Level, Fusion | None]]] = {
-    "search": (Level.search, None),
-    "bm25": (Level.search, "bm25"),
-    "dense": (Level.search, "dense"),
-    "rrf": (Level.search, "rrf"),
-    "explore": (Level.explore, None),
-    "context": (Level.context, None),
-    "insight": (Level.insight, None),
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a question is asked. Level None: as the router decides."""
+
+    level: Level | None
+    fusion: Fusion | None = None
+    preset: Preset | None = None
+    scorer: Scorer | None = None
+
+
+# What `--level` takes: the levels themselves, and other ways of ranking at them.
+LEVELS: Final[Mapping[str, Way]] = {
+    "search": Way(Level.search),
+    "bm25": Way(Level.search, fusion="bm25"),
+    "dense": Way(Level.search, fusion="dense"),
+    "rrf": Way(Level.search, fusion="rrf"),
+    "explore": Way(Level.explore),
+    "hops": Way(Level.explore, scorer="hops"),
+    "context": Way(Level.context),
+    "published": Way(Level.context, preset="published"),
+    "insight": Way(Level.insight),
+    "auto": Way(None),
 }
 DEPTH: Final = 20
 _BULK: Final = 500
@@ -103,13 +117,16 @@ class Evaluation:
         extractions: Extractions | None = None,
         preset: Preset | None = None,
         scorer: Scorer | None = None,
+        by: str | None = None,
         progress: Progress = lambda step, done, total: None,
     ) -> Result:
-        """Ingest once, with these `extractions` where there are any, ask at each level.
+        """Ingest once, with these `extractions` where there are any, ask at each level; measured for each value of
+        the questions' field `by` as well.
 
         The workspace is gone afterwards, whatever happens.
         """
         corpus = as_cards(labelled.documents, group, where)
+        fields = {query.id: query.metadata for query in labelled.queries}
         async with self._database.unit() as session:
             workspace_id = await queries.make_workspace(session)
         try:
@@ -131,7 +148,8 @@ class Evaluation:
                     "n": len(rows),
                     "unanswered": sum(not answered.get(query) for query in labelled.gold),
                     **mean(list(rows.values())),
-                    "halves": halves(rows),
+                    "halves": _parts(rows, half),
+                    **({"by": _parts(rows, lambda query: str(fields[query].get(by)))} if by else {}),
                     **timings,
                 }
             async with self._database.read() as session:
@@ -209,7 +227,7 @@ class Evaluation:
         preset: Preset | None = None,
         scorer: Scorer | None = None,
     ) -> tuple[dict[str, Ranking], dict[str, Any]]:
-        wanted, fusion = LEVELS[level]
+        way = LEVELS[level]
         run: dict[str, Ranking] = {}
         retrieval: list[float] = []
         embedding: list[float] = []
@@ -219,7 +237,17 @@ class Evaluation:
                 Filters(metadata={where: query.metadata[where]}) if where and where in query.metadata else Filters()
             )
             evidence = await self._retriever.retrieve(
-                workspace_id, Question(query.text, wanted, max(limit, DEPTH), filters, fusion, preset, scorer)
+                workspace_id,
+                Question(
+                    query.text,
+                    way.level,
+                    max(limit, DEPTH),
+                    filters,
+                    way.fusion,
+                    preset=way.preset or preset,
+                    scorer=way.scorer or scorer,
+                    wants_hits=True,
+                ),
             )
             run[query.id] = ranked_documents(evidence, corpus, grouped)
             spent = evidence.timings_ms.get("embedding", 0.0)
@@ -235,11 +263,11 @@ class Evaluation:
         }
 
 
-def halves(rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
-    """The measures on the half of the queries that things are tuned on, and on the half that is reported."""
+def _parts(rows: Mapping[str, Row], part_of: Callable[[str], str]) -> dict[str, dict[str, float]]:
+    """The measures on each part of the queries."""
     split: dict[str, list[Row]] = defaultdict(list)
     for query, row in rows.items():
-        split[half(query)].append(row)
+        split[part_of(query)].append(row)
     return {name: {"n": len(part), **mean(part)} for name, part in sorted(split.items())}
 
 
