@@ -10,11 +10,9 @@ import pytest
 
 from app.retrieval.route import (
     Facts,
-    built_level,
     by_chance,
     escalate,
     gated,
-    is_unavailable,
     route,
     wanted,
 )
@@ -93,8 +91,8 @@ def test_explicit_levels_win_over_words_and_gates() -> None:
 @pytest.mark.parametrize(
     ("level", "facts", "gate", "instead"),
     [
-        (insight, Facts(cards=True, cone=True, reports=False), ["no_reports"], context),
-        (insight, Facts(cards=True, cone=False, reports=False), ["no_reports", "no_cone"], search),
+        (insight, Facts(cards=True, cone=True, reports=False), ["no_reports"], search),
+        (insight, Facts(cards=True, cone=False, reports=False), ["no_reports"], search),
         (context, Facts(cards=True, cone=False), ["no_cone"], search),
         (explore, Facts(cards=True, known_entity=False), ["no_known_entity"], search),
         (insight, Facts(cards=False, reports=False), ["empty_workspace"], chat),
@@ -130,12 +128,6 @@ def test_escalation_passes_closed_levels() -> None:
 def test_nothing_to_escalate(start: Route) -> None:
     assert escalate(start, evidence_weak=True, facts=EVERYTHING) is start
 
-
-def test_levels_that_are_not_built_are_said_to_be() -> None:
-    assert built_level(insight) is search
-    assert is_unavailable(Route(insight, "explicit"))
-    assert is_unavailable(gated(Route(insight, "overview"), Facts(cards=True, cone=True, reports=False)))
-    assert not is_unavailable(gated(Route(context, "story"), Facts(cards=True, cone=False)))
 
 
 def test_talk_and_insight_want_to_be_sure() -> None:

@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
+from app.db.together import Part
 from app.index.postings import Subset, Totals
 from app.retrieval.types import Filters
 
@@ -47,24 +48,55 @@ class Scope:
 
 async def get_scope(session: AsyncSession, workspace_id: uuid.UUID, most_stale: int = 10_000) -> Scope:
     """The current space, and cards whose newest text is not searchable yet, counted no further than `most_stale`."""
-    found = await session.execute(
-        text(load(PACKAGE, "scope")), {"workspace_id": workspace_id, "most_stale": most_stale}
+    part = scope_part(workspace_id, most_stale)
+    return scope_of(await (await raw(session)).fetchrow(part.statement, *part.values))
+
+
+def scope_part(workspace_id: uuid.UUID, most_stale: int = 10_000) -> Part:
+    """What `get_scope` asks; one row."""
+    columns = (
+        ("id", "bigint"),
+        ("key", "text"),
+        ("dimension", "int"),
+        ("sparse", "bool"),
+        ("indexed", "bool"),
+        ("stale_cards", "bigint"),
     )
-    *space, stale_cards = found.one()
-    return Scope(SpaceRow(*space) if space[0] is not None else None, stale_cards)
+    return Part(load(PACKAGE, "scope"), columns, (workspace_id, most_stale))
 
 
-async def get_offer(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[bool, bool]:
-    """Whether there is anything to look for, learned already or not; and whether any of it is in the cone."""
+def scope_of(row: Any) -> Scope:
+    space = None
+    if row["id"] is not None:
+        space = SpaceRow(row["id"], row["key"], row["dimension"], row["sparse"], row["indexed"])
+    return Scope(space, row["stale_cards"])
+
+
+def settings_part(ef_search: int) -> Part:
+    """Plans by look-up for what is asked after this, until the transaction ends."""
+    return Part(load(PACKAGE, "pool_settings"), (), (str(ef_search),))
+
+
+async def settle(session: AsyncSession, ef_search: int) -> None:
+    """The same by itself."""
+    part = settings_part(ef_search)
+    await (await raw(session)).fetch(part.statement, *part.values)
+
+
+async def get_offer(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[bool, bool, bool]:
+    """Whether there is anything to look for, learned already or not; whether any of it is in the cone; whether there are
+    reports on it.
+    """
     found = await session.execute(
         text(
             "SELECT EXISTS (SELECT 1 FROM cards WHERE workspace_id = :workspace AND trashed_at IS NULL), "
-            "EXISTS (SELECT 1 FROM points WHERE workspace_id = :workspace)"
+            "EXISTS (SELECT 1 FROM points WHERE workspace_id = :workspace), "
+            "EXISTS (SELECT 1 FROM reports WHERE workspace_id = :workspace)"
         ),
         {"workspace": workspace_id},
     )
-    cards, cone = found.one()
-    return bool(cards), bool(cone)
+    cards, cone, reports = found.one()
+    return bool(cards), bool(cone), bool(reports)
 
 
 async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, space_id: int, up_to: int) -> int:
@@ -195,10 +227,27 @@ def _put(statement: str, name: str, part: str) -> str:
 
 async def list_pool(session: AsyncSession, workspace_id: uuid.UUID, request: PoolRequest) -> list[Any]:
     """All pooled chunks with ranks, RRF score and exact distance, in one statement."""
-    await session.execute(text(load(PACKAGE, "pool_settings")), {"ef_search": str(request.ef_search)})
-    connection = await raw(session)
-    rows: list[Any] = await connection.fetch(
-        pool_statement(request),
+    await settle(session, request.ef_search)
+    part = pool_part(workspace_id, request)
+    rows: list[Any] = await (await raw(session)).fetch(part.statement, *part.values)
+    return rows
+
+
+def pool_part(workspace_id: uuid.UUID, request: PoolRequest) -> Part:
+    """What `list_pool` asks, once the session is settled."""
+    columns = (
+        ("card_id", "uuid"),
+        ("dense_rank", "bigint"),
+        ("lexical_rank", "bigint"),
+        ("sparse_rank", "bigint"),
+        ("rrf", "float8"),
+        ("chunk_id", "uuid"),
+        ("doc", "bigint"),
+        ("distance", "float8"),
+        ("start", "int"),
+        ("end", "int"),
+    )
+    values = (
         workspace_id,
         HalfVector(request.dense) if request.dense is not None else None,
         request.each,
@@ -210,10 +259,27 @@ async def list_pool(session: AsyncSession, workspace_id: uuid.UUID, request: Poo
         *filter_values(request.filters),
         request.lexical_chunks,
     )
-    return rows
+    return Part(pool_statement(request), columns, values)
 
 
 async def list_chunks(session: AsyncSession, workspace_id: uuid.UUID, chunk_ids: Sequence[uuid.UUID]) -> list[Any]:
     """Chunks with their cards, in no particular order."""
-    rows: list[Any] = await (await raw(session)).fetch(load(PACKAGE, "hydrate"), workspace_id, list(chunk_ids))
+    part = chunks_part(workspace_id, chunk_ids)
+    rows: list[Any] = await (await raw(session)).fetch(part.statement, *part.values)
     return rows
+
+
+def chunks_part(workspace_id: uuid.UUID, chunk_ids: Sequence[uuid.UUID]) -> Part:
+    """What `list_chunks` asks."""
+    columns = (
+        ("chunk_id", "uuid"),
+        ("text", "text"),
+        ("start", "int"),
+        ("end", "int"),
+        ("card_id", "uuid"),
+        ("title", "text"),
+        ("external_id", "text"),
+        ("created_at", "timestamptz"),
+        ("tags", "text[]"),
+    )
+    return Part(load(PACKAGE, "hydrate"), columns, (workspace_id, list(chunk_ids)))

@@ -14,7 +14,8 @@ from app.retrieval import queries
 from app.retrieval.levels.level1_search import SearchLevel
 from app.retrieval.levels.level2_explore import ExploreLevel
 from app.retrieval.levels.level3_context import ContextLevel
-from app.retrieval.route import Facts, built_level, escalate, is_unavailable, route
+from app.retrieval.levels.level4_insight import InsightLevel
+from app.retrieval.route import NO_FACTS, Facts, escalate, route
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Filters, Level, Question, Route
 from app.text.segment import Segmenter
@@ -28,6 +29,7 @@ class Retriever:
         self._search = SearchLevel(database, spaces, segmenter, settings)
         self._explore = ExploreLevel(database, spaces, segmenter, settings)
         self._context = ContextLevel(database, spaces, segmenter, settings)
+        self._insight = InsightLevel(database, spaces, segmenter, settings)
 
     async def retrieve(self, workspace_id: uuid.UUID, question: Question) -> Evidence:
         """Evidence at the level that was asked for, or that the router chose.
@@ -37,21 +39,20 @@ class Retriever:
         started = time.perf_counter()
         if question.as_of is not None:
             question = replace(question, filters=_known_at(question.filters, question.as_of))
-        decision = await self.route(workspace_id, question)
+        decision, facts = await self._decide(workspace_id, question)
         log.info("routed", level=decision.level.name, reason=decision.reason, gates=list(decision.gates))
-        level = built_level(decision.level)
-        if level is Level.chat:
+        if decision.level is Level.chat:
             return Evidence(question.query, decision, (), timings_ms={"total": _since(started)})
-        evidence, decision = await self._found(workspace_id, question, decision, level)
-        deeper = escalate(decision, evidence.nothing_relevant)
-        if deeper is not decision and built_level(deeper.level) is deeper.level:
-            further, deeper = await self._found(workspace_id, question, deeper, deeper.level)
+        evidence, decision = await self._found(workspace_id, question, decision)
+        deeper = escalate(decision, evidence.nothing_relevant, facts)
+        if deeper is not decision:
+            further, deeper = await self._found(workspace_id, question, deeper)
             if not further.nothing_relevant:
                 log.info("escalated", level=deeper.level.name, escalated_from=decision.level.name)
                 evidence, decision = further, deeper
         # Nothing found while cards are still being learned is not the same as nothing there.
         pending = not evidence.hits and evidence.index.get("stale_cards")
-        flags = (["level_unavailable"] if is_unavailable(decision) else []) + (["ingestion_pending"] if pending else [])
+        flags = ["ingestion_pending"] if pending else []
         return replace(
             evidence,
             degraded=[*evidence.degraded, *flags],
@@ -59,10 +60,10 @@ class Retriever:
         )
 
     async def _found(
-        self, workspace_id: uuid.UUID, question: Question, decision: Route, level: Level
+        self, workspace_id: uuid.UUID, question: Question, decision: Route
     ) -> tuple[Evidence, Route]:
         """What the level finds, or level search where it has nothing to begin with; and the decision with that gate."""
-        evidence = None
+        evidence, level = None, decision.level
         if level is Level.explore:
             evidence = await self._explore.search(workspace_id, question, decision)
             if evidence is None:
@@ -73,21 +74,32 @@ class Retriever:
             if evidence is None:
                 decision = replace(decision, gates=[*decision.gates, "no_cone"])
                 level = Level.search
+        if level is Level.insight:
+            evidence = await self._insight.search(workspace_id, question, decision)
+            if evidence is None:
+                decision = replace(decision, gates=[*decision.gates, "no_reports"])
+                level = Level.search
         if evidence is None:
             evidence = await self._search.search(workspace_id, question, replace(decision, level=level))
         return evidence, decision
 
     async def route(self, workspace_id: uuid.UUID, question: Question) -> Route:
         """The decision alone."""
-        if question.level is not None:
-            return route(question.query, question.level)
-        async with self._database.read() as session:
-            cards, cone = await queries.get_offer(session, workspace_id)
-        # Which names are known, level explore finds out by itself; communities have no reports yet.
-        decision = route(question.query, None, Facts(cards=cards, cone=cone, reports=False))
-        if question.wants_hits and cards and decision.level is Level.chat:
-            return replace(decision, level=Level.search, gates=[*decision.gates, "hits_wanted"])
+        decision, _ = await self._decide(workspace_id, question)
         return decision
+
+    async def _decide(self, workspace_id: uuid.UUID, question: Question) -> tuple[Route, Facts]:
+        """The decision, and what the workspace has to offer, as far as it was looked up."""
+        if question.level is not None:
+            return route(question.query, question.level), NO_FACTS
+        async with self._database.read() as session:
+            cards, cone, reports = await queries.get_offer(session, workspace_id)
+        # Which names are known, level explore finds out by itself.
+        facts = Facts(cards=cards, cone=cone, reports=reports)
+        decision = route(question.query, None, facts)
+        if question.wants_hits and cards and decision.level is Level.chat:
+            decision = replace(decision, level=Level.search, gates=[*decision.gates, "hits_wanted"])
+        return decision, facts
 
 
 def _known_at(filters: Filters, moment: datetime) -> Filters:

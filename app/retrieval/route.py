@@ -14,12 +14,10 @@ from app.retrieval.route_features import masked
 from app.retrieval.route_rules import find_rule
 from app.retrieval.types import Level, Route
 
-BUILT = frozenset({Level.chat, Level.search, Level.explore, Level.context})
-
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
 _NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
 # Where a level is closed, the one that answers in its place; each has one below it that is never closed.
-_INSTEAD: Final = {Level.insight: Level.context, Level.context: Level.search, Level.explore: Level.search}
+_INSTEAD: Final = {Level.insight: Level.search, Level.context: Level.search, Level.explore: Level.search}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +79,6 @@ def escalate(decision: Route, evidence_weak: bool, facts: Facts = NO_FACTS) -> R
         if deeper > decision.level and _gate(deeper, facts) is None and not _was_closed(deeper, decision):
             return replace(decision, level=deeper, escalated_from=decision.level)
     return decision
-
-
-def built_level(level: Level) -> Level:
-    """The level that answers in place of one that is not there yet."""
-    return level if level in BUILT else Level.search
-
-
-def is_unavailable(decision: Route) -> bool:
-    """Whether the level that the question calls for is one that is not there yet."""
-    unbuilt_insight = "no_reports" in decision.gates and Level.insight not in BUILT
-    return unbuilt_insight or built_level(decision.level) is not decision.level
 
 
 def _gate(level: Level, facts: Facts) -> str | None:

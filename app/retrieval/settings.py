@@ -75,3 +75,29 @@ class RetrievalSettings(BaseModel):
     )
     explore_paths: int = Field(5, ge=1, le=20, description="Paths per hit")
     explore_sample: int = Field(500, ge=10, le=10_000, description="Texts of a kind whose mean says what is usual")
+
+    insight_texts: int = Field(1000, ge=50, le=20_000, description="Texts of reports that are compared with a question")
+    insight_reports: int = Field(40, ge=1, le=500, description="Reports that are read for a question")
+    insight_themes: int = Field(20, ge=1, le=200, description="Themes of an overview")
+    insight_themes_told: int = Field(
+        12, ge=0, le=200, description="Of them, those that more than their name is told of"
+    )
+    insight_summary: float = Field(0.8, ge=0, le=1, description="What a report's summary counts beside its findings")
+    insight_words: float = Field(0.35, ge=0, le=1, description="What words count beside vectors")
+    insight_per_report: int = Field(4, ge=1, le=20, description="Findings of one report that are told without a model")
+    insight_points_tokens: int = Field(6_000, ge=200, le=100_000, description="Points that go into the answer's prompt")
+    insight_map: Literal["auto", "offline"] = Field(
+        "auto", description="offline: findings are scored without a model even where one answers"
+    )
+    insight_map_tokens: int = Field(12_000, ge=500, le=100_000, description="Of one map call")
+    insight_answer_tokens: int = Field(1_500, ge=128, le=16_000, description="Longest answer of a map call")
+    insight_concurrency: int = Field(4, ge=1, le=32, description="Map calls at a time, of one question")
+    insight_max_calls: int = Field(12, ge=0, le=200, description="Calls of a model per question before the answer")
+    insight_max_tokens: int = Field(
+        90_000, ge=1_000, le=2_000_000, description="Tokens that one question may cost in all, the answer included"
+    )
+    insight_reduce_tokens: int = Field(
+        16_000, ge=500, le=200_000, description="Of them kept for the answer: its prompt, and what it says"
+    )
+    insight_rating: bool = Field(False, description="A model rates the chosen reports before they are read")
+    insight_least_rating: float = Field(1.0, ge=0, le=5)

@@ -13,6 +13,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any, Literal
 
+from app.providers.ports import ChatProvider
+
 Fusion = Literal["absolute", "rrf", "bm25", "dense"]
 Preset = Literal["chain", "published"]
 Scorer = Literal["default", "hops"]
@@ -46,7 +48,7 @@ class Filters:
 class Question:
     """`level` None lets the router decide; whoever `wants_hits` is not told that it is small talk.
 
-    `limit` counts cards.
+    `limit` counts cards. `reader` is the model that may be asked before the answer: level insight alone does.
     """
 
     query: str
@@ -59,6 +61,8 @@ class Question:
     explain: bool = False
     as_of: datetime | None = None
     wants_hits: bool = False
+    reader: ChatProvider | None = None
+    reader_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,35 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportPoint:
+    """One thing that reports on parts of the notes say in answer to a question, and the chunks that it rests on.
+    `score` is from 0 to 1.
+    """
+
+    text: str
+    score: float
+    report_id: uuid.UUID
+    title: str
+    chunk_ids: Sequence[uuid.UUID] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """What level insight did for a question. `is_overview`: it asked for nothing in particular. `is_behind`: the notes
+    have changed since some report was written. `prompt_tokens`: what is left of the question's tokens for the answer.
+    `trace` is data for whoever wants to know: reports, calls, tokens, caps, what was dropped and why.
+    """
+
+    points: Sequence[ReportPoint]
+    is_overview: bool
+    is_behind: bool
+    prompt_tokens: int | None
+    input_tokens: int
+    output_tokens: int
+    trace: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What a level found. `degraded` names what could not be done (`embedder_unavailable`,
     `level_unavailable`, `lexical_index_rebuilding`, …); an empty list means that all legs ran.
@@ -125,6 +158,7 @@ class Evidence:
     degraded: Sequence[str] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     index: Mapping[str, Any] = field(default_factory=dict)
+    insight: Insight | None = None
 
     @property
     def level(self) -> Level:
