@@ -20,6 +20,7 @@ from app.budget.ledger import Ledger
 from app.chat.blocks import Note, Turn
 from app.chat.citations import Citable, Citation, Citer
 from app.chat.connections import connections
+from app.chat.insight import behind_note, nothing_said, with_reports
 from app.chat.prompt import Prompt, lay_out
 from app.chat.rounds import Rounds
 from app.chat.settings import AnswerSettings
@@ -42,7 +43,7 @@ from app.retrieval.types import Evidence, Filters, Hit, Level, Question, Span
 log = get(__name__)
 
 # Who condenses turns that do not fit: costs nothing and is always there.
-CONDENSED_BY: Final = "offline"
+OFFLINE: Final = "offline"
 _CONDENSED_TURNS: Final = 50
 _CONDENSED_CHARS: Final = 4000
 _SUMMARY_FRAME_TOKENS: Final = 12
@@ -180,15 +181,27 @@ class Answering:
         provider = self._providers.get_provider(ask.provider)
         model = ask.model or provider.default_model
         able = provider.capabilities(model)
-        toolbox = Toolbox(ask.tools if able.tools and ask.context else (), self._settings)
-        draft.calls = toolbox.calls
-        question = Question(ask.query, ask.level, ask.limit or self._settings.answer_limit, ask.filters)
+        question = Question(
+            ask.query,
+            ask.level,
+            ask.limit or self._settings.answer_limit,
+            ask.filters,
+            # Without a model findings are scored by themselves.
+            reader=None if provider.name == OFFLINE else provider,
+            reader_model=model,
+        )
         draft.evidence = evidence = await self._retriever.retrieve(workspace_id, question)
         yield Routed(evidence)
 
+        insight = evidence.insight
+        # What a question of level insight may cost is settled: nothing is called on the way.
+        tools = ask.tools if able.tools and ask.context and insight is None else ()
+        toolbox = Toolbox(tools, self._settings)
+        draft.calls = toolbox.calls
         counter = Remembering(self._counters.counter(provider.name, model))
         # A vocabulary may have to be read, and a long history to be counted.
-        room = await asyncio.to_thread(self._room, able.context_window, toolbox.specs, counter)
+        most = None if insight is None else insight.prompt_tokens
+        room = await asyncio.to_thread(self._room, able.context_window, toolbox.specs, counter, most)
         prompt = await self._lay_out(ask, evidence, room, counter)
         draft.ledger = prompt.ledger
         draft.citer = citer = Citer(prompt.citable)
@@ -214,7 +227,11 @@ class Answering:
         )
         prompt.ledger.rounds = rounds.counted
         begun: set[int] = set()
-        async with aclosing(rounds.speak()) as events:
+        speaks = rounds.speak()
+        if insight is not None and evidence.nothing_relevant:
+            rounds.reason = "stop"
+            speaks = _said(nothing_said(ask.query))
+        async with aclosing(speaks) as events:
             async for event in events:
                 if isinstance(event, Called):
                     is_news = id(event) not in begun
@@ -227,6 +244,8 @@ class Answering:
                 first = first or time.perf_counter()
                 if text := citer.feed(event):
                     yield Token(text)
+        if insight is not None and insight.is_behind and (text := citer.feed(behind_note(ask.query))):
+            yield Token(text)
         if text := citer.close():
             yield Token(text)
         done = time.perf_counter()
@@ -237,7 +256,7 @@ class Answering:
             removed_citations=citer.removed,
             evidence=evidence,
             ledger=prompt.ledger,
-            usage=rounds.usage,
+            usage=_with_map(rounds.usage, evidence),
             provider=provider.name,
             model=model,
             stop_reason=rounds.reason,
@@ -252,8 +271,13 @@ class Answering:
             memories=[one.id for one in prompt.citable.values() if one.kind == "memory"],
         )
 
-    def _room(self, window_tokens: int, tools: Sequence[ToolSpec], counter: TokenCounter) -> Room:
-        """How a model's window is divided. A small one leaves at least half of itself to the prompt."""
+    def _room(
+        self, window_tokens: int, tools: Sequence[ToolSpec], counter: TokenCounter, most: int | None = None
+    ) -> Room:
+        """How a model's window is divided, or `most` tokens of it. A small one leaves at least half of itself to the
+        prompt.
+        """
+        window_tokens = window_tokens if most is None else min(window_tokens, most)
         reserve = min(self._settings.answer_reserve_tokens, window_tokens // 2)
         tools_tokens = sum(counter.count(json.dumps(asdict(tool), ensure_ascii=False)) for tool in tools)
         left = max(min(self._settings.answer_total_tokens, window_tokens - reserve - tools_tokens), 0)
@@ -300,7 +324,7 @@ class Answering:
         request = ChatRequest(messages=said, max_tokens=max_tokens, purpose="summarise")
         pieces: list[str] = []
         try:
-            async with aclosing(self._providers.get_provider(CONDENSED_BY).stream(request)) as events:
+            async with aclosing(self._providers.get_provider(OFFLINE).stream(request)) as events:
                 async for event in events:
                     if isinstance(event, Text):
                         pieces.append(event.text)
@@ -334,8 +358,31 @@ def is_tainted(ask: Ask, evidence: Evidence, prompt: Prompt) -> bool:
     )
 
 
+async def _said(text: str) -> AsyncGenerator[str | Called]:
+    """What needs no model."""
+    yield text
+
+
+def _with_map(usage: Usage, evidence: Evidence) -> Usage:
+    """With what level insight asked of the model before the answer."""
+    insight = evidence.insight
+    if insight is None:
+        return usage
+    return replace(
+        usage,
+        input_tokens=usage.input_tokens + insight.input_tokens,
+        output_tokens=usage.output_tokens + insight.output_tokens,
+    )
+
+
 def citable(evidence: Evidence) -> list[Citable]:
-    """The passages of the evidence as numbered sources: the best one of every card, then the second ones, and so on."""
+    """The evidence as numbered sources: what reports say, then passages of cards."""
+    passages = _citable_passages(evidence)
+    return passages if evidence.insight is None else with_reports(evidence.insight, passages)
+
+
+def _citable_passages(evidence: Evidence) -> list[Citable]:
+    """The passages as numbered sources: the best one of every card, then the second ones, and so on."""
     told = [(hit, _passages(hit)) for hit in evidence.hits]
     deepest = max((len(spans) for _, spans in told), default=0)
     passages = [(hit, spans[nth]) for nth in range(deepest) for hit, spans in told if nth < len(spans)]

@@ -35,7 +35,7 @@ _CODE_CHARS: Final = 200
 @dataclass(frozen=True, slots=True)
 class Citable:
     """A piece of evidence as it stands in the prompt: `content[start:end] == text` for a card's content;
-    `text[slice(*focus)]` is what matched best.
+    `text[slice(*focus)]` is what matched best. `rests_on`: markers of the sources that a report draws on.
     """
 
     marker: str
@@ -48,6 +48,7 @@ class Citable:
     end: int | None = None
     score: float = 0.0
     focus: tuple[int, int] | None = None
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

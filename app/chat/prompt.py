@@ -20,6 +20,7 @@ from app.chat.blocks import (
     MORE_DATA,
     NO_SOURCES,
     PER_MESSAGE_TOKENS,
+    REPORTS,
     Blocks,
     Note,
     Turn,
@@ -183,6 +184,8 @@ class _Laying:
         material = self.material
         if material.connections or material.memories or material.insights or material.topology or self.summary:
             instructions += f"\n{MORE_DATA}"
+        if any(source.kind == "report" for source in material.sources):
+            instructions += f"\n{REPORTS}"
         if self.extra_instructions:
             instructions += f"\n\n{self.extra_instructions}"
         if len(instructions) + len(self.question) > _MAX_CHARS_PER_TOKEN * self.budget:
@@ -322,12 +325,12 @@ class _Laying:
             dropped.append(self._drop_least())
         ledger = self._ledger(plan, items, given, lines, instructions, summary, dropped)
         ledger.close(total)
-        cards = [part.what for part in self.parts[Bucket.retrieved_cards]]
+        cards = _told_together([part.what for part in self.parts[Bucket.retrieved_cards]])
         memories = [part.what for part in self.parts[Bucket.memory]]
         left_out = self.pairs[: len(self.pairs) - len(self.parts[Bucket.current_dialog])]
         return Prompt(
             messages=found,
-            sources=[Source(one.marker, one.title, one.text, one.score, one.focus) for one in (*cards, *memories)],
+            sources=[_as_source(one) for one in (*cards, *memories)],
             citable={one.marker: one for one in (*cards, *memories)},
             ledger=ledger,
             insights=[part.what for part in self.parts[Bucket.branch_insights]],
@@ -346,7 +349,7 @@ class _Laying:
         cards = self.parts[Bucket.retrieved_cards]
         by_path = dict(zip(map(id, self.material.connections), self._lines(cards), strict=True)) if paths else {}
         return Blocks(
-            sources=[part.what for part in cards],
+            sources=_told_together([part.what for part in cards]),
             connections=[line for path in paths if (line := by_path[id(path)]) is not None],
             memories=[part.what for part in self.parts[Bucket.memory]],
             insights=[part.what for part in self.parts[Bucket.branch_insights]],
@@ -424,6 +427,19 @@ class _Laying:
 
     def _count(self, found: Sequence[Message]) -> int:
         return sum(self.counter.count(message.content) + PER_MESSAGE_TOKENS for message in found)
+
+
+def _told_together(sources: Sequence[Citable]) -> list[Citable]:
+    """Reports name those of their notes that are here."""
+    markers = {source.marker for source in sources}
+    return [
+        replace(source, rests_on=tuple(one for one in source.rests_on if one in markers)) if source.rests_on else source
+        for source in sources
+    ]
+
+
+def _as_source(one: Citable) -> Source:
+    return Source(one.marker, one.title, one.text, one.score, one.focus, one.kind, one.rests_on)
 
 
 def _pairs(history: Sequence[Turn]) -> list[list[Turn]]:

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Final, Literal
 
 from app.providers.offline_pick import Quote, Terms, answer, asks_when, digest, has_date
+from app.providers.offline_reports import tell
 from app.providers.offline_text import Splitter, without_markers
 from app.providers.ports import (
     Capabilities,
@@ -142,6 +143,8 @@ class OfflineChat:
         if not any(source.text.strip() for source in sources):
             opening = words["hello"] if _GREETING.match(question) or not question.strip() else words["nothing"]
             return f"{opening} {words['able']}" if words is _WORDS["en"] else opening + words["able"]
+        if reports := [source for source in sources if source.kind == "report"]:
+            return tell(reports, language(question))
         picked = answer(question, sources, self._sentences, self._terms)
         if not picked.quotes:
             return words["nothing"]

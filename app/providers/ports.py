@@ -128,7 +128,7 @@ class ToolSpec:
 @dataclass(frozen=True, slots=True)
 class Source:
     """One piece of evidence in the prompt, as the offline provider needs it: uncut and marked. `text[slice(*focus)]`
-    is what matched the question best.
+    is what matched the question best. A report condenses many notes; `rests_on` are the markers of some of them.
     """
 
     marker: str
@@ -136,6 +136,8 @@ class Source:
     text: str
     score: float = 0.0
     focus: tuple[int, int] | None = None
+    kind: Literal["card", "report", "memory"] = "card"
+    rests_on: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

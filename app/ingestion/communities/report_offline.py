@@ -234,19 +234,14 @@ def _picked(candidates: Sequence[_Candidate], most: int) -> list[_Candidate]:
 
 
 def _summary(names: Sequence[str], findings: Sequence[_Candidate], given: ReportInput, language: Language) -> str:
+    """What the title does not say: the two best sentences, the further names, the parts."""
     han = language == "zh"
-    first, rest = list(names[:TITLE_NAMES]), list(names[TITLE_NAMES:])
-    lead = ""
-    if first:
-        lead = f"围绕{listed(first, han=True)}" if han else f"About {listed(first, han=False)}"
-        if rest:
-            lead += f"，还涉及{'、'.join(rest)}" if han else f"; also {', '.join(rest)}"
-        lead += "。" if han else "."
-    parts = [lead] if lead else []
+    parts = [_closed(one.text, han) for one in findings[:_SUMMARY_SENTENCES]]
+    if further := list(names[TITLE_NAMES:]):
+        parts.append(f"另涉及{listed(further, han=True)}。" if han else f"Also {listed(further, han=False)}.")
     branches = list(dict.fromkeys(child.report.title for child in given.children[:_BRANCHES]))
     if len(branches) > 1:
         parts.append(f"分为：{'；'.join(branches)}。" if han else f"Parts: {'; '.join(branches)}.")
-    parts += [_closed(one.text, han) for one in findings[:_SUMMARY_SENTENCES]]
     return _run_on(parts)
 
 
