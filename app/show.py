@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ def evidence(out: Console, found: Evidence) -> None:
         out.print(f"[yellow]degraded[/yellow]: {flag}")
     if not found.hits:
         out.print("Nothing found.")
+    if found.reports:
+        out.print(reports(found), highlight=False)
     for hit in found.hits:
         legs = " ".join(f"{leg} {rank}" for leg, rank in hit.ranks.items() if rank is not None)
         out.print(f"[bold]{hit.rank}. {escape(hit.card.title)}[/bold]  [dim]{hit.score:.3f}  {legs}[/dim]")
@@ -35,6 +38,22 @@ def evidence(out: Console, found: Evidence) -> None:
             out.print(f"   {escape(hit.snippet)}", highlight=False)
     if found.hits and found.nothing_relevant:
         out.print("[yellow]Nothing here seems to answer that.[/yellow]")
+
+
+def reports(found: Evidence) -> Tree:
+    """Reports with what they say to the question, and the cards that they say it of."""
+    titles = {str(hit.card.id): hit.card.title for hit in found.hits}
+    root = Tree("[dim]reports[/dim]", guide_style="dim")
+    for report in found.reports:
+        stale = " [yellow]written before the latest changes[/yellow]" if report["is_stale"] else ""
+        about = f"[dim]rating {report['rating']:g}, {report['size']} names, score {report['score']:.2f}[/dim]"
+        branch = root.add(f"[bold]{escape(report['title'])}[/bold]  {about}{stale}")
+        for point in report["points"]:
+            leaf = branch.add(escape(_short(point["text"])))
+            for card_id in point["card_ids"]:
+                if card_id in titles:
+                    leaf.add(f"[dim]card[/dim] {escape(titles[card_id])}")
+    return root
 
 
 def paths(found: Sequence[Mapping[str, Any]]) -> Tree:
@@ -58,26 +77,33 @@ def paths(found: Sequence[Mapping[str, Any]]) -> Tree:
 
 def _step(step: Mapping[str, Any]) -> str:
     node, edge = step["node"], step["edge"]
-    label = " ".join(str(node["label"]).split())
-    label = label if len(label) <= _LABEL_CHARS else label[: _LABEL_CHARS - 1].rstrip() + "…"
+    label = _short(str(node["label"]))
     told = f"[cyan]{node['kind']}[/cyan] {escape(label)} [dim]{edge['cost']:+.2f}[/dim]"
-    if edge["kind"] in ("relation", "claim"):
+    if edge["kind"] in ("relation", "claim", "finding"):
         said = " ".join(str(edge["text"]).split())[:_LABEL_CHARS]
         told += f"\n[dim]– {escape(said)} →[/dim]"
     return told
 
 
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LABEL_CHARS else line[: _LABEL_CHARS - 1].rstrip() + "…"
+
+
 def sources(out: Console, answer: Answer) -> None:
     """What the answer's markers point to, the path that found it, and what it cost."""
     titles = {hit.card.id: hit for hit in answer.evidence.hits}
+    named = {uuid.UUID(report["id"]): report["title"] for report in answer.evidence.reports}
     for citation in answer.citations:
         hit = titles.get(citation.id)
         place = "" if citation.start is None else f" {citation.start}-{citation.end}"
-        title = escape(hit.card.title if hit else str(citation.id))
+        title = escape(hit.card.title if hit else named.get(citation.id, str(citation.id)))
+        if citation.kind == "report":
+            title = f"[dim]report[/dim] {title}"
         out.print(f"  [cyan]\\[{citation.marker}][/cyan] {title}[dim]{place}[/dim]")
         if hit and hit.paths:
             out.print(paths(hit.paths[:1]), highlight=False)
-        elif hit:
+        elif hit and citation.kind == "card":
             legs = ", ".join(f"{leg} rank {rank}" for leg, rank in hit.ranks.items() if rank is not None)
             out.print(f"      [dim]path: question → {legs} → card (score {hit.score:.3f})[/dim]", highlight=False)
     route, usage = answer.evidence.route, answer.usage

@@ -15,10 +15,13 @@ from app.api.search import (
     HitShape,
     LevelChoice,
     QueryText,
+    ReportHitShape,
     RouteShape,
     filters_of,
     hit_shape,
+    insight_trace,
     level_of,
+    report_shapes,
     route_shape,
 )
 from app.api.sse import Event
@@ -99,6 +102,7 @@ class AnswerShape(BaseModel):
     removed_citations: int
     route: RouteShape
     hits: Sequence[HitShape]
+    reports: Sequence[ReportHitShape]
     degraded: Sequence[str]
     nothing_relevant: bool
     ledger: dict[str, Any]
@@ -107,6 +111,7 @@ class AnswerShape(BaseModel):
     provider: str
     model: str
     timings_ms: dict[str, float]
+    insight: dict[str, Any] | None = None
 
 
 class TurnShape(AnswerShape):
@@ -144,6 +149,7 @@ def _answer_fields(answer: Answer) -> dict[str, Any]:
         "removed_citations": answer.removed_citations,
         "route": route_shape(answer.evidence.route),
         "hits": [hit_shape(hit) for hit in answer.evidence.hits],
+        "reports": report_shapes(answer.evidence),
         "degraded": list(answer.evidence.degraded),
         "nothing_relevant": answer.evidence.nothing_relevant,
         "ledger": asdict(answer.ledger),
@@ -152,6 +158,7 @@ def _answer_fields(answer: Answer) -> dict[str, Any]:
         "provider": answer.provider,
         "model": answer.model,
         "timings_ms": answer.timings_ms,
+        "insight": insight_trace(answer.evidence),
     }
 
 
@@ -210,6 +217,7 @@ def answer_events(event: AnswerEvent, shaped: Callable[[Answer], AnswerShape]) -
         evidence = event.evidence
         found = {
             "hits": [hit_shape(hit).model_dump(mode="json") for hit in evidence.hits],
+            "reports": [report.model_dump(mode="json") for report in report_shapes(evidence)],
             "nothing_relevant": evidence.nothing_relevant,
             "degraded": list(evidence.degraded),
         }

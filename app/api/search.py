@@ -98,18 +98,44 @@ class HitShape(BaseModel):
     explain: dict[str, float] | None = None
 
 
+class ReportPointShape(BaseModel):
+    text: str
+    score: float
+    card_ids: Sequence[uuid.UUID]
+
+
+class ReportHitShape(BaseModel):
+    """A report on a part of the notes, and what it says to the question. `level` 0 is the coarsest; `size` counts the
+    names in it. `is_stale`: the notes have changed since it was written. `summary` is empty where not all that it
+    rests on may be shown.
+    """
+
+    id: uuid.UUID
+    title: str
+    rating: float
+    score: float
+    summary: str
+    level: int
+    size: int
+    is_stale: bool
+    points: Sequence[ReportPointShape]
+
+
 class SearchResult(BaseModel):
-    """Best hit first; offsets count characters of the card's content. `degraded` says what could not be done."""
+    """Best hit first; offsets count characters of the card's content. `degraded` says what could not be done. `insight`:
+    what level insight did, and what that cost.
+    """
 
     query: str
     level: LevelName
     route: RouteShape
     hits: Sequence[HitShape]
-    reports: Sequence[dict[str, Any]]
+    reports: Sequence[ReportHitShape]
     nothing_relevant: bool
     degraded: Sequence[str]
     timings_ms: dict[str, float]
     index: dict[str, Any]
+    insight: dict[str, Any] | None = None
 
 
 @router.post("/search")
@@ -165,12 +191,27 @@ def search_result(evidence: Evidence) -> SearchResult:
         level=level_name(evidence.level),
         route=route_shape(evidence.route),
         hits=[hit_shape(hit) for hit in evidence.hits],
-        reports=[dict(report) for report in evidence.reports],
+        reports=report_shapes(evidence),
         nothing_relevant=evidence.nothing_relevant,
         degraded=list(evidence.degraded),
         timings_ms=dict(evidence.timings_ms),
         index=dict(evidence.index),
+        insight=insight_trace(evidence),
     )
+
+
+def report_shapes(evidence: Evidence) -> list[ReportHitShape]:
+    return [
+        ReportHitShape.model_construct(
+            **{key: value for key, value in report.items() if key != "points"},
+            points=[ReportPointShape.model_construct(**point) for point in report["points"]],
+        )
+        for report in evidence.reports
+    ]
+
+
+def insight_trace(evidence: Evidence) -> dict[str, Any] | None:
+    return None if evidence.insight is None else dict(evidence.insight.trace)
 
 
 def level_name(level: Level) -> LevelName:
