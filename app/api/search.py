@@ -122,8 +122,8 @@ class ReportHitShape(BaseModel):
 
 
 class SearchResult(BaseModel):
-    """Best hit first; offsets count characters of the card's content. `degraded` says what could not be done. `insight`:
-    what level insight did, and what that cost.
+    """Best hit first; offsets count characters of the card's content. `degraded` says what could not be done,
+    `insight` what level insight did and what that cost.
     """
 
     query: str
