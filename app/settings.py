@@ -16,6 +16,7 @@ from app.core.log import LogFormat
 from app.db.settings import DatabaseSettings
 from app.ingestion.settings import IngestionSettings
 from app.jobs.settings import JobSettings
+from app.memory.settings import MemorySettings
 from app.people.settings import PeopleSettings
 from app.providers.chat_settings import ChatSettings
 from app.providers.settings import EmbedderSettings
@@ -80,6 +81,7 @@ class Settings(
     JobSettings,
     IngestionSettings,
     RetrievalSettings,
+    MemorySettings,
     TransferSettings,
     AnswerSettings,
     BaseSettings,

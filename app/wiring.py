@@ -14,6 +14,7 @@ from app.chat.conversations import Conversations
 from app.chat.fork import Forking
 from app.chat.merge import Merging
 from app.chat.rearrange import Rearranging
+from app.chat.remembering import MeasuredBackgrounds, Remembering
 from app.core.errors import ConfigurationError
 from app.core.log import get
 from app.db import migrate
@@ -33,6 +34,9 @@ from app.ingestion.link.resolve import Resolver
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.reembed import Reembedding
 from app.ingestion.submit import Intake
+from app.memory.edit import Editing
+from app.memory.near import Reader
+from app.memory.recall import Recall
 from app.people import queries as people
 from app.providers.embedding import build as build_embedder
 from app.providers.embedding import build_next
@@ -77,6 +81,9 @@ class Services:
     evaluation: Evaluation
     providers: ChatProviders
     answering: Answering
+    memories: Editing
+    recall: Recall
+    remembering: Remembering
     conversations: Conversations
     forking: Forking
     merging: Merging
@@ -165,6 +172,9 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         pipeline = Pipeline(database, spaces, segmenter, settings, reads)
         retriever = Retriever(database, spaces, segmenter, settings)
         calibrating = Calibrating(database, spaces, segmenter, settings)
+        said = Reader(lambda text: segmenter.terms(text).words)
+        recall = Recall(database, spaces, said, settings, MeasuredBackgrounds())
+        remembering = Remembering(recall)
         answering = Answering(retriever, providers, settings)
         await answering.open()
         conversations = Conversations(database, answering, providers, settings)
@@ -190,6 +200,9 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder, calibrating),
             providers=providers,
             answering=answering,
+            memories=Editing(database, spaces, said, settings),
+            recall=recall,
+            remembering=remembering,
             conversations=conversations,
             forking=Forking(database, spaces, settings),
             merging=Merging(database, spaces, settings),

@@ -105,6 +105,8 @@ def periodics(services: Services) -> list[Periodic]:
         Periodic("spaces.drop", 300.0, partial(drop_spaces, services)),
         Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
         Periodic("cards.trash", 3600.0, partial(empty_trash, services)),
+        Periodic("memory.vectors", 10.0, partial(embed_memories, services)),
+        Periodic("memory.archive", 3600.0, partial(archive_memories, services)),
         Periodic("requests.forget", 3600.0, partial(forget_requests, services)),
         Periodic("uploads.sweep", 3600.0, partial(sweep_uploads, services)),
     ]
@@ -155,6 +157,16 @@ async def empty_trash(services: Services) -> None:
         removed = await ingestion.remove_trash(session, services.settings.trash_days)
     if removed:
         log.info("trash_emptied", cards=removed)
+
+
+async def embed_memories(services: Services) -> None:
+    """Memories that were changed, or that an embedder was away for, get their vectors."""
+    await services.memories.embed_lacking()
+
+
+async def archive_memories(services: Services) -> None:
+    """What has faded leaves the prompts."""
+    await services.recall.archive_faded()
 
 
 async def forget_requests(services: Services) -> None:

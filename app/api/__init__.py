@@ -22,6 +22,7 @@ def routers() -> list[APIRouter]:
         ingestion,
         jobs,
         keys,
+        memories,
         search,
         workspaces,
     )
@@ -35,6 +36,7 @@ def routers() -> list[APIRouter]:
         ask.router,
         conversations.router,
         branches.router,
+        memories.router,
         ingestion.router,
         imports.router,
         jobs.router,

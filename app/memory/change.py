@@ -311,8 +311,8 @@ def changed(look: Look, change: Change) -> Look:
     elif change.body is not None:
         body = fitting(change.body)
     title = look.title
-    if change.title:
-        title = change.title
+    if change.title is not None:
+        title = change.title or title_of(body)
     elif title == title_of(look.body):
         title = title_of(body)
     return replace(

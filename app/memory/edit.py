@@ -126,12 +126,12 @@ class Editing:
         self,
         session: AsyncSession,
         workspace_id: uuid.UUID,
-        prepared: Prepared,
+        change: Change,
         *,
         pinned: bool | None = None,
     ) -> Memory:
         """A user's change of some fields. Raises MemoryNotFound, VersionMismatch, Invalid."""
-        change = prepared.change
+        change, _ = sanitised(change, by_user=True)
         memory = await self._held(session, workspace_id, change.slug or "")
         check_version(memory, change.expected_version)
         look = changed(look_of(memory), change)

@@ -46,7 +46,7 @@ def derived(text: str) -> str:
     letters: list[str] = []
     room = float(_DERIVED_CHARS)
     for ch in fold(text):
-        if room <= 0:
+        if room < 1:
             break
         if ch.isalnum():
             letters.append(ch)
