@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from app.chat.answer import Answering
+from app.chat.asking import Asking
 from app.chat.conversations import Conversations
 from app.chat.fork import Forking
 from app.chat.merge import Merging
@@ -81,6 +82,7 @@ class Services:
     evaluation: Evaluation
     providers: ChatProviders
     answering: Answering
+    asking: Asking
     memories: Editing
     recall: Recall
     remembering: Remembering
@@ -177,7 +179,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         remembering = Remembering(recall)
         answering = Answering(retriever, providers, settings)
         await answering.open()
-        conversations = Conversations(database, answering, providers, settings)
+        conversations = Conversations(database, answering, providers, settings, remembering)
         stack.push_async_callback(conversations.close)
         unqueued = Intake(settings.card_max_bytes, queued=False)
         # Dictionaries and models stay: the collector need not go through them again and again.
@@ -200,6 +202,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder, calibrating),
             providers=providers,
             answering=answering,
+            asking=Asking(database, answering, remembering),
             memories=Editing(database, spaces, said, settings),
             recall=recall,
             remembering=remembering,

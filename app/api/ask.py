@@ -32,7 +32,7 @@ async def ask(
     check_query(body.query, services.settings.query_max_bytes)
     asked = ask_of(body, body.query)
     services.providers.get_provider(asked.provider)
-    events = request.app.state.metrics.counting(services.answering.stream(principal.workspace_id, asked))
+    events = request.app.state.metrics.counting(services.asking.stream(principal.workspace_id, asked))
     if body.stream:
         return EventStream(request, ask_events(events))
     return answer_shape(await unless_gone(request, collect(events)))

@@ -102,7 +102,7 @@ async def create_chat_completion(
     """Answer the last user message from the notes; the messages before it are the conversation."""
     asked = ask_of(body)
     check_query(asked.query, services.settings.query_max_bytes)
-    events = request.app.state.metrics.counting(services.answering.stream(principal.workspace_id, asked))
+    events = request.app.state.metrics.counting(services.asking.stream(principal.workspace_id, asked))
     if body.stream:
         # Until the model speaks an error can have its status; after that it can only be an event.
         first = await unless_gone(request, _first(events))

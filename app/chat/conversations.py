@@ -13,6 +13,7 @@ from typing import Final
 
 from app.chat import queries
 from app.chat.answer import Answering, Ask
+from app.chat.remembering import Remembering
 from app.chat.running import Run, Runs
 from app.chat.settings import AnswerSettings
 from app.chat.tables import Message
@@ -25,13 +26,21 @@ TITLES_BY: Final = "offline"
 
 
 class Conversations:
+    """Without `remembering` nothing is remembered."""
+
     def __init__(
-        self, database: Database, answering: Answering, providers: ChatProviders, settings: AnswerSettings
+        self,
+        database: Database,
+        answering: Answering,
+        providers: ChatProviders,
+        settings: AnswerSettings,
+        remembering: Remembering | None = None,
     ) -> None:
         self._database = database
         self._answering = answering
         self._providers = providers
         self._settings = settings
+        self._remembering = remembering
         self._runs: Runs[TurnEvent] = Runs(settings.turn_beat_seconds)
 
     async def close(self) -> None:
@@ -63,6 +72,7 @@ class Conversations:
             titled_by=self._providers.get_provider(TITLES_BY) if conversation.title is None else None,
             detached_seconds=self._settings.turn_detached_seconds,
             stop=partial(self._runs.stop, answer.id),
+            remembering=self._remembering,
         )
         return self._runs.start(answer.id, work)
 

@@ -18,6 +18,7 @@ from app.chat import queries
 from app.chat.answer import Answer, Answering, Ask, CallEnded, Calling, Draft, Routed, Token
 from app.chat.blocks import Turn
 from app.chat.citations import Citation
+from app.chat.remembering import Remembering
 from app.chat.running import Run
 from app.chat.toolbox import Called
 from app.core.errors import Conflict, MindConeError, ShuttingDown, Unavailable
@@ -99,6 +100,7 @@ class TurnWork:
     titled_by: ChatProvider | None
     detached_seconds: float
     stop: Callable[[MindConeError], None]
+    remembering: Remembering | None = None
     draft: Draft = field(default_factory=Draft)
 
     async def speak(self, run: Run[TurnEvent]) -> Answer:
@@ -109,6 +111,8 @@ class TurnWork:
             )
         history = [Turn(cast(Role, row.role), row.content) for row in rows]
         ask = replace(self.ask, history=history)
+        if self.remembering is not None:
+            ask = replace(ask, memories=await self.remembering.memories(self.workspace_id, ask.query))
         async with aclosing(self.answering.stream(self.workspace_id, ask, self.draft)) as events:
             async for event in events:
                 if isinstance(event, Answer):
@@ -157,7 +161,7 @@ class TurnWork:
                 run.say(Token(rest))
             values = _broken_off(self.draft, last)
         try:
-            is_stored = await self._store(values)
+            is_stored = await self._store(values, outcome if isinstance(outcome, Answer) else None)
         except Exception as error:
             # The placeholder stays `streaming`, and is called interrupted when it has been silent for a while.
             log.error("turn_not_stored", message_id=message_id, kind=type(error).__name__)
@@ -171,7 +175,7 @@ class TurnWork:
         )
         return last if is_stored else Failed(EndedElsewhere())
 
-    async def _store(self, values: dict[str, Any]) -> bool:
+    async def _store(self, values: dict[str, Any], answer: Answer | None) -> bool:
         title = await self._title()
         for wait_seconds in (*_OFFER_AGAIN_SECONDS, None):
             try:
@@ -179,7 +183,12 @@ class TurnWork:
                     if title:
                         # Before the message: the conversation's row is locked first, everywhere.
                         await queries.set_first_title(session, self.workspace_id, self.started.conversation_id, title)
-                    return await queries.finish_message(session, self.workspace_id, self.started.message_id, values)
+                    is_stored = await queries.finish_message(
+                        session, self.workspace_id, self.started.message_id, values
+                    )
+                    if is_stored and answer is not None and answer.is_complete and self.remembering is not None:
+                        await self.remembering.note_used(session, self.workspace_id, answer.memories)
+                    return is_stored
             except Unavailable:
                 if wait_seconds is None:
                     raise

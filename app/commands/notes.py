@@ -157,7 +157,7 @@ def demo() -> None:
 
 async def answered(opened: Services, workspace_id: uuid.UUID, wanted: Ask, *, quiet: bool) -> Answer | None:
     """The answer, printed as it comes."""
-    async with aclosing(opened.answering.stream(workspace_id, wanted)) as events:
+    async with aclosing(opened.asking.stream(workspace_id, wanted)) as events:
         async for event in events:
             if isinstance(event, Token) and not quiet:
                 out.print(event.text, end="", highlight=False, markup=False, soft_wrap=True)
