@@ -377,13 +377,14 @@ def _with_map(usage: Usage, evidence: Evidence) -> Usage:
 
 def citable(evidence: Evidence) -> list[Citable]:
     """The evidence as numbered sources: what reports say, then passages of cards."""
-    passages = _citable_passages(evidence)
-    return passages if evidence.insight is None else with_reports(evidence.insight, passages)
+    if evidence.insight is None:
+        return _citable_passages(evidence.hits)
+    return with_reports(evidence.insight, _citable_passages([*evidence.hits, *evidence.insight.behind]))
 
 
-def _citable_passages(evidence: Evidence) -> list[Citable]:
+def _citable_passages(hits: Sequence[Hit]) -> list[Citable]:
     """The passages as numbered sources: the best one of every card, then the second ones, and so on."""
-    told = [(hit, _passages(hit)) for hit in evidence.hits]
+    told = [(hit, _passages(hit)) for hit in hits]
     deepest = max((len(spans) for _, spans in told), default=0)
     passages = [(hit, spans[nth]) for nth in range(deepest) for hit, spans in told if nth < len(spans)]
     return [

@@ -20,7 +20,7 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
         "points": "综合相关笔记（离线摘录，未使用大模型）：",
         "more": "此外还有",
         "colon": "：",
-        "comma": "、",
+        "comma": "；",
         "stop": "。",
     },
     "en": {
@@ -28,7 +28,7 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
         "points": "What your notes say on this, taken together (extractive, no language model):",
         "more": "Also",
         "colon": ": ",
-        "comma": ", ",
+        "comma": "; ",
         "stop": ".",
     },
 }

@@ -13,8 +13,10 @@ from app.retrieval.pseudo_questions import Script
 from app.retrieval.settings import RetrievalSettings
 from app.text.normalise import fold
 
-_FAR_Z: Final = -2.3
-"""Where a space's calibration does not say how near questions come that nothing is there for."""
+_FAR_Z: Final = -2.8
+"""Of the texts of many reports the nearest one is this near to a question that they say nothing of (`bench.insight`);
+a workspace's own calibration, made from fewer texts, may say less.
+"""
 _SPAN_Z: Final = 3.0
 """So many deviations nearer than that is as near as it gets."""
 _NEAR: Final = 0.3

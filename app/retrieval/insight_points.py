@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from app.retrieval.insight_reports import Place, Report
@@ -15,6 +16,13 @@ MAX_POINT_CHARS: Final = 1500
 _PLACES: Final = 3
 """Of a point, so that many things stand behind an answer."""
 _VAGUE: Final = 0.6
+_BESIDE: Final = 0.5
+"""Of the best finding's score; what is worth less is not told beside it."""
+_SENTENCE = re.compile(r"[.!?。！？…][\"'”’」』)）]*$")
+_NO_SENTENCE: Final = 0.65
+_ALONE: Final = 0.7
+"""What a finding of the smallest community is worth; of one of 2^_LARGE names it is worth all."""
+_LARGE: Final = 6.0
 _AGAIN: Final = 0.75
 """What a further point of the same report is worth beside others."""
 
@@ -49,23 +57,37 @@ def themes_told(reports: Sequence[Report], in_full: int) -> list[Point]:
 
 
 def findings_told(reports: Sequence[Report], least_fit: float, per_report: int) -> list[Point]:
-    """The findings that have to do with the question. Those of the same words are one, with all that they rest on."""
+    """The findings that have to do with the question; whole sentences of large communities rather than titles from
+    small ones. Those of the same words are one, with all that they rest on.
+    """
     points: dict[str, Point] = {}
     for report in reports:
         near = sorted((one for one in report.findings if one.fit >= least_fit), key=lambda one: (-one.fit, one.number))
-        if not near and report.findings:
-            # Its subject is what is asked for, and none of its findings says so by itself: the first one stands for it.
-            near = [replace(report.findings[0], fit=_VAGUE * report.fit)]
         for finding in near[:per_report]:
             key = "".join(filter(str.isalnum, finding.text.casefold()))
-            score = round(100 * min(finding.fit, 1.0), 1)
+            score = round(100 * min(finding.fit, 1.0) * _weight(finding.text, report.size), 1)
             known = points.get(key)
             if known is None:
                 points[key] = Point(finding.text[:MAX_POINT_CHARS], score, (report.id,), finding.places[:_PLACES])
             elif report.id not in known.report_ids:
                 places = tuple(dict.fromkeys((*known.places, *finding.places)))[:_PLACES]
                 points[key] = Point(known.description, max(known.score, score), (*known.report_ids, report.id), places)
-    return list(points.values())
+    if not points:
+        # Where the subject is what is asked for, and no finding says so by itself, the first ones stand for it.
+        alone = [report for report in reports if report.findings and report.fit >= least_fit]
+        return [
+            Point(one.text[:MAX_POINT_CHARS], round(100 * _VAGUE * report.fit, 1), (report.id,), one.places[:_PLACES])
+            for report in alone[:per_report]
+            for one in report.findings[:1]
+        ]
+    least = _BESIDE * max(point.score for point in points.values())
+    return [point for point in points.values() if point.score >= least]
+
+
+def _weight(text: str, size: int) -> float:
+    """0…1: what a finding is worth beside how well it fits."""
+    whole = 1.0 if _SENTENCE.search(text) else _NO_SENTENCE
+    return whole * (_ALONE + (1 - _ALONE) * min(math.log2(1 + size) / _LARGE, 1.0))
 
 
 def read_points(said: Mapping[str, Any], numbered: Mapping[str, Report]) -> Read:

@@ -117,7 +117,9 @@ def fitted(report: Report, own: float, findings: Mapping[int, float], own_share:
 
 
 def descended(reports: Sequence[Report], most: int) -> list[Report]:
-    """The relevant reports, best first, without those that one below them covers: that fits as well as they do."""
+    """The relevant reports, best first, without those that a part covers: the only one of theirs that is relevant, and
+    as much as they are.
+    """
     below: dict[uuid.UUID | None, list[Report]] = defaultdict(list)
     known = {report.id for report in reports}
     for report in reports:
@@ -125,8 +127,10 @@ def descended(reports: Sequence[Report], most: int) -> list[Report]:
         below[report.parent_id if report.parent_id in known else None].append(report)
 
     def kept(report: Report) -> list[Report]:
-        lower = [one for child in below.get(report.id, ()) for one in kept(child)]
-        covered = any(one.fit >= report.fit for one in lower)
+        children = below.get(report.id, ())
+        lower = [one for child in children for one in kept(child)]
+        # What is spread over several parts none of them covers.
+        covered = len(children) == 1 and any(one.fit >= report.fit for one in lower)
         return lower if covered else [report, *lower]
 
     found = [one for root in below[None] for one in kept(root)]

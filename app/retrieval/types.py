@@ -130,12 +130,14 @@ class ReportPoint:
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What level insight did for a question. `is_overview`: it asked for nothing in particular. `is_behind`: the notes
-    have changed since some report was written. `prompt_tokens`: what is left of the question's tokens for the answer.
-    `trace` is data for whoever wants to know: reports, calls, tokens, caps, what was dropped and why.
+    """What level insight did for a question. `behind`: cards beyond the limit that points rest on. `is_overview`: it
+    asked for nothing in particular. `is_behind`: the notes have changed since some report was written. `prompt_tokens`:
+    what is left of the question's tokens for the answer. `trace` is data for whoever wants to know: reports, calls,
+    tokens, caps, what was dropped and why.
     """
 
     points: Sequence[ReportPoint]
+    behind: Sequence[Hit]
     is_overview: bool
     is_behind: bool
     prompt_tokens: int | None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,8 @@ from app.text.normalise import fold, han_share
 Language = Literal["zh", "en"]
 
 VERSION: Final = "offline/1"
+OFFLINE: Final = "offline"
+_NEXT_NAME = re.compile(r"、|, | and ")
 _SUMMARY_SENTENCES: Final = 2
 _SUMMARY_NAMES: Final = 7
 _BRANCHES: Final = 6
@@ -239,10 +242,15 @@ def _summary(names: Sequence[str], findings: Sequence[_Candidate], given: Report
     parts = [_closed(one.text, han) for one in findings[:_SUMMARY_SENTENCES]]
     if further := list(names[TITLE_NAMES:]):
         parts.append(f"另涉及{listed(further, han=True)}。" if han else f"Also {listed(further, han=False)}.")
-    branches = list(dict.fromkeys(child.report.title for child in given.children[:_BRANCHES]))
+    branches = list(dict.fromkeys(_first_name(child.report) for child in given.children[:_BRANCHES]))
     if len(branches) > 1:
-        parts.append(f"分为：{'；'.join(branches)}。" if han else f"Parts: {'; '.join(branches)}.")
+        parts.append(f"分为{'、'.join(branches)}。" if han else f"Parts: {', '.join(branches)}.")
     return _run_on(parts)
+
+
+def _first_name(report: Report) -> str:
+    """Titles of ours begin with what matters most."""
+    return _NEXT_NAME.split(report.title)[0] if report.generated_by == OFFLINE else report.title
 
 
 def _closed(sentence: str, han: bool) -> str:

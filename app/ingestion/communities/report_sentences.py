@@ -37,6 +37,10 @@ _POINTS_BACK = re.compile(
     r"|如果你|你现在是|[也又还都再就]|是|有(?!人)|相当于|相比|前者|后者|最后|总之|总而言之|综上|至于|对此|尤其|其中|随后|后来|接着|首先|其次"
     r"|[与和][^，。]{1,16}(?:类似|不同|一样|相似|有点像)"
 )
+_LEADS_ON = re.compile(
+    r"(?:以下|如下|下面|[几两三四五六七八九十\d]+[个大种]?(?:方面|部分|步骤?|点|阶段|原则))[。：:]?$"
+    r"|(?:following|as follows)[.:]?$"
+)
 _LABELLED = re.compile(r"^[^\s:：,，。]{1,8}[:：]\s*\S")
 _SPOKEN = re.compile(r"(?:I|I'm|I've|My)\b|我(?!们|国)")
 _LETTERS = re.compile(r"[^\W\d_]")
@@ -79,6 +83,8 @@ def reads_well(raw: str, sentence: str) -> float:
         score *= 0.45
     if _LABELLED.match(sentence) and words < _GOOD_WORDS:
         score *= 0.2
+    if _LEADS_ON.search(sentence):
+        score *= 0.35
     if _SPOKEN.match(sentence):
         score *= 0.7
     if _URL.search(raw):

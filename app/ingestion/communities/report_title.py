@@ -15,12 +15,13 @@ from app.text.normalise import HAN, fold
 TITLE_NAMES: Final = 3
 _MAX_NAME_WORDS: Final = 8.0
 # How well names of a type say what something is about: a country or a publisher is named everywhere.
-_TELLING: Final = {"place": 0.5, "organization": 0.7, "person": 0.9}
+_TELLING: Final = {"place": 0.45, "organization": 0.7, "person": 0.9}
 _JUNK = re.compile(
     r"^(?:[\W\d_]+|[a-z0-9]{1,2}|https?|www\b.*|[\d\W]+[年月日号]?|.*\.(?:js|py|edn|css|json|md|png|html|exe|sh))$",
     re.IGNORECASE,
 )
 _HAN = re.compile(f"[{HAN}]")
+_PUBLISHER = re.compile(r"出版社$|出版集团$|书店$|\b(?:Press|Publishing|Publishers|Books)$")
 _FURNITURE_LIST = """
     contents intro introduction toc tocs moc readme index home note notes todo tip tips faq misc others overview summary
     reference references links link tag tags page pages title description example examples test untitled template
@@ -73,6 +74,8 @@ def _worth(member: Member, most: float, cards: int) -> float:
     shape = 1.0 if words <= 4 else max(0.15, 1.0 - 0.15 * (words - 4))
     if is_junk(member.name):
         shape *= 0.05
+    elif _PUBLISHER.search(member.name):
+        shape *= 0.2
     spread = 1.0 + math.log1p(cards)
     return math.sqrt(member.pagerank / most) * spread * shape * _TELLING.get(member.type, 1.0)
 

@@ -36,7 +36,7 @@ from app.retrieval.levels.level1_search import Clock
 from app.retrieval.queries import Scope
 from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.settings import RetrievalSettings
-from app.retrieval.types import Evidence, Insight, Question, Route
+from app.retrieval.types import Evidence, Hit, Insight, Question, Route
 from app.text.normalise import fold, han_share
 from app.text.segment import Segmenter
 
@@ -50,6 +50,8 @@ _BY_WORDS: Final = 60
 # Of the top level more are read than are told: filters and what has gone leave some out.
 _SPARE: Final = 4
 _DIVIDED: Final = 8
+_CARDS: Final = 24
+"""So many are looked up at least, so that what is told can name what it rests on."""
 _LEAST_FIT: Final = 0.15
 _HAN: Final = 0.3
 _LONG_QUERY: Final = 400
@@ -104,33 +106,32 @@ class InsightLevel:
         count = counter_for("offline").count
         points, left_out = await asyncio.to_thread(packed, gathered.points, self._settings.insight_points_tokens, count)
         by_id = {report.id: report for report in found.reports}
-        chosen = chosen_places(points, question.limit)
+        cards = max(question.limit, _CARDS)
+        chosen = chosen_places(points, cards)
         async with self._database.read() as session:
             rows = await queries.list_chunks(session, workspace_id, list({place.chunk_id for _, place in chosen}))
         texts = {row["chunk_id"]: row for row in rows}
-        hits = told_hits(
-            chosen, by_id, texts, question.limit, self._settings.evidence_spans, self._settings.snippet_chars
-        )
+        told = told_hits(chosen, by_id, texts, cards, self._settings.evidence_spans, self._settings.snippet_chars)
         clock.lap("texts")
         is_behind = bool(points) and found.is_behind
         return Evidence(
             query=question.query,
             route=route,
-            hits=hits,
+            hits=told[: question.limit],
             reports=told_reports(points, found.reports),
             nothing_relevant=not points,
             degraded=[*degraded, *([STALE] if is_behind else [])],
             timings_ms=clock.timings_ms,
             index={"space": None if scope.space is None else scope.space.key, "stale_cards": scope.stale_cards},
-            insight=self._insight(points, by_id, found, gathered, left_out, is_behind),
+            insight=self._insight(points, by_id, found, gathered, left_out, told[question.limit :], is_behind),
         )
 
     # ------------------------------------------------------------------------------------- select
 
     async def _read(self, question: Question) -> Focus:
         if len(question.query) > _LONG_QUERY:
-            return await asyncio.to_thread(focus, question.query, self._segmenter.terms)
-        return focus(question.query, self._segmenter.terms)
+            return await asyncio.to_thread(focus, question.query, self._segmenter)
+        return focus(question.query, self._segmenter)
 
     async def _select(
         self,
@@ -227,6 +228,7 @@ class InsightLevel:
         found: _Found,
         gathered: _Gathered,
         left_out: int,
+        behind: Sequence[Hit],
         is_behind: bool,
     ) -> Insight:
         spent = gathered.purse.spent
@@ -249,6 +251,7 @@ class InsightLevel:
         log.info("insight", **{key: value for key, value in trace.items() if key != "dropped"})
         return Insight(
             points=told_points(points, reports),
+            behind=behind,
             is_overview=found.is_overview,
             is_behind=is_behind,
             prompt_tokens=max(self._settings.insight_max_tokens - spent.tokens, 0) if asked_somebody else None,
