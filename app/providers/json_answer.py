@@ -76,7 +76,10 @@ async def ask_json(
         try:
             if said.reason == "content_filter":
                 raise NotJson("The provider's filter stopped the answer.")
-            return (await asyncio.to_thread(climb, said.text, wanted)).value
+            value = (await asyncio.to_thread(climb, said.text, wanted)).value
+            if not wanted(value):  # nothing but {} or []
+                raise NotJson("The JSON has none of the keys that were asked for.")
+            return value
         except NotJson as error:
             again = replace(request, messages=_again(request.messages, said.text, error.detail))
             # What the filter stopped, or had no room, would be so again.

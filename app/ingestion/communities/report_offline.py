@@ -222,7 +222,7 @@ def _picked(candidates: Sequence[_Candidate], most: int) -> list[_Candidate]:
         return float(one.worth * _AGAIN ** min(told + again, 4) * _SAME_CARD ** min(of_card, 4))
 
     while left and len(picked) < most:
-        best = max(left, key=lambda one: (worth(one), one.text))
+        best = max(left, key=worth)
         value = worth(best)
         first = first or value
         if len(picked) >= MIN_FINDINGS and value < _MIN_WORTH * first:
