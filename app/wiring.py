@@ -15,6 +15,7 @@ from app.chat.conversations import Conversations
 from app.chat.fork import Forking
 from app.chat.merge import Merging
 from app.chat.rearrange import Rearranging
+from app.chat.reflection import Reflection
 from app.chat.remembering import MeasuredBackgrounds, Remembering
 from app.core.errors import ConfigurationError
 from app.core.log import get
@@ -38,6 +39,7 @@ from app.ingestion.submit import Intake
 from app.memory.edit import Editing
 from app.memory.near import Reader
 from app.memory.recall import Recall
+from app.memory.reflect import Reflecting
 from app.people import queries as people
 from app.providers.embedding import build as build_embedder
 from app.providers.embedding import build_next
@@ -86,6 +88,7 @@ class Services:
     memories: Editing
     recall: Recall
     remembering: Remembering
+    reflection: Reflection
     conversations: Conversations
     forking: Forking
     merging: Merging
@@ -176,7 +179,10 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         calibrating = Calibrating(database, spaces, segmenter, settings)
         said = Reader(lambda text: segmenter.terms(text).words)
         recall = Recall(database, spaces, said, settings, MeasuredBackgrounds())
+        memories = Editing(database, spaces, said, settings)
         remembering = Remembering(recall)
+        reflecting = Reflecting(memories, recall, reflecting_by(settings, providers), settings.memory_reflect_model)
+        reflection = Reflection(database, reflecting, is_on=settings.memory_reflect == "on")
         answering = Answering(retriever, providers, settings)
         await answering.open()
         conversations = Conversations(database, answering, providers, settings, remembering)
@@ -203,9 +209,10 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             providers=providers,
             answering=answering,
             asking=Asking(database, answering, remembering),
-            memories=Editing(database, spaces, said, settings),
+            memories=memories,
             recall=recall,
             remembering=remembering,
+            reflection=reflection,
             conversations=conversations,
             forking=Forking(database, spaces, settings),
             merging=Merging(database, spaces, settings),
@@ -232,6 +239,16 @@ def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider |
     if providers.needs_key(name) and not providers.has_key(name):
         raise ConfigurationError(f"MINDCONE_EXTRACTOR=llm: {name} needs MINDCONE_{name.upper()}_API_KEY.")
     return providers.get_provider(name)
+
+
+def reflecting_by(settings: Settings, providers: ChatProviders) -> Callable[[], ChatProvider | None]:
+    """Who reflects on turns; None: rules do. Raises ConfigurationError."""
+    name = settings.memory_reflect_provider
+    if name is None or name == "offline":
+        return lambda: None
+    if name not in providers.list_names():
+        raise ConfigurationError(f"MINDCONE_MEMORY_REFLECT_PROVIDER: no chat provider {name!r}, or it has no base URL.")
+    return lambda: providers.get_provider(name)
 
 
 def extractor(settings: Settings, database: Database, provider: ChatProvider, segmenter: Segmenter) -> Extractor:

@@ -19,6 +19,7 @@ from pathlib import Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.chat import queries as chat
+from app.chat.reflection import REFLECT
 from app.core.clock import now
 from app.core.errors import NotFound
 from app.core.log import get
@@ -62,6 +63,7 @@ def handlers(services: Services) -> dict[str, Handler]:
         REEMBED: services.reembedding.fill,
         CALIBRATE: services.calibrating.calibrate,
         LINK: partial(link, services),
+        REFLECT: services.reflection.run,
     }
 
 

@@ -169,6 +169,11 @@ class Author:
     def is_user(self) -> bool:
         return self.actor == "user"
 
+    @property
+    def revises(self) -> bool:
+        """Whether what is said again with another value takes the place of what was: nobody is there to be asked."""
+        return self.actor == "consolidation"
+
 
 USER: Final = Author("user")
 

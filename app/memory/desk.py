@@ -96,8 +96,13 @@ class Desk:
         if change.slug is not None and (taken := next((one for one in known if one.slug == change.slug), None)):
             return await self._onto(taken, look, prepared)
         for verdict, memory in await self._near(look, known, prepared.embedded):
+            is_open = self._author.revises and not memory.pinned and not self._author.is_tainted
             if verdict == "same":
+                if is_open and memory.status == "archived":
+                    return await self._existing(memory, Change("restore", memory.slug))
                 return Edited("near_duplicate", memory)
+            if is_open and memory.status == "active":
+                return await self._existing(memory, replace(change, action="upsert", slug=memory.slug))
             similar = similar or memory.slug
         slug = change.slug or free(derived(change.title or title_of(look.body)), {one.slug for one in known})
         if not self._author.is_tainted:
