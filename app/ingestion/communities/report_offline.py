@@ -127,7 +127,7 @@ def _cards_of(statements: Sequence[Statement]) -> dict[uuid.UUID, int]:
 
 
 def _how_many(given: ReportInput) -> int:
-    return min(MAX_FINDINGS, MIN_FINDINGS + given.relations // 8)
+    return min(MAX_FINDINGS, MIN_FINDINGS + given.relations // 5)
 
 
 def _candidates(
