@@ -44,7 +44,7 @@ from app.people import queries as people
 from app.providers.embedding import build as build_embedder
 from app.providers.embedding import build_next
 from app.providers.ports import ChatProvider, Embedder
-from app.providers.registry import ChatProviders
+from app.providers.registry import NAMES, OFFLINE, ChatProviders
 from app.retrieval.calibrating import Calibrating
 from app.retrieval.retrieve import Retriever
 from app.schema import index_names
@@ -242,13 +242,13 @@ def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider |
 
 
 def reflecting_by(settings: Settings, providers: ChatProviders) -> Callable[[], ChatProvider | None]:
-    """Who reflects on turns; None: rules do. Raises ConfigurationError."""
+    """Who reflects on turns; None: rules do, also while that provider has no address yet. Raises ConfigurationError."""
     name = settings.memory_reflect_provider
-    if name is None or name == "offline":
+    if name is None or name == OFFLINE:
         return lambda: None
-    if name not in providers.list_names():
-        raise ConfigurationError(f"MINDCONE_MEMORY_REFLECT_PROVIDER: no chat provider {name!r}, or it has no base URL.")
-    return lambda: providers.get_provider(name)
+    if name not in NAMES:
+        raise ConfigurationError(f"MINDCONE_MEMORY_REFLECT_PROVIDER: there is no chat provider {name!r}.")
+    return lambda: providers.get_provider(name) if name in providers.list_names() else None
 
 
 def extractor(settings: Settings, database: Database, provider: ChatProvider, segmenter: Segmenter) -> Extractor:
