@@ -33,11 +33,13 @@ class Focus:
         return not self.text
 
 
-# What the questions call the collection itself; of notes on note-taking only the first one is meant so.
-_COLLECTION = re.compile(
-    r"(?:在|从|对|把)?(?:我们?|你|您|咱们|这个?|那个?|整个|所有|全部|这些|那些|的|一?本|部|篇)*"
+# What the questions call the collection itself; of notes on notes not every one is meant so.
+_COLLECTION_HAN = re.compile(
+    r"(?:在|从|对|把)?(?:我们?|你|您|咱们|这个?|那个?|整个|所有|全部|这些|那些|的|一?本|部|篇){0,8}"
     r"(?:知识库|笔记本|笔记库|资料库|笔记|卡片|文档|文章|日记|仓库|小说|故事|收藏)(?:里面?|中|当中|内|上|之中)?的?"
-    r"|\b(?:(?:in|across|of|from|throughout|over|about|do|does|all|these|those|the|my|our|your|this|whole|entire|of)\s+)*"
+)
+_COLLECTION = re.compile(
+    r"\b(?:(?:in|across|of|from|throughout|over|about|do|does|all|these|those|the|my|our|your|this|whole|entire)\s+){0,6}"
     r"(?:notes?|cards?|vault|knowledge\ base|collection|corpus|dataset|documents?|journals?|diary|story|book|novel"
     r"|texts?|garden|graph)\b(?![-])(?:\s+as\s+a\s+whole|\s+overall|\s+altogether)?",
     re.IGNORECASE,
@@ -85,7 +87,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 def focus(query: str, words: Words) -> Focus:
     """What is left of a question."""
-    text = _COLLECTION.sub(" ", query, count=1)
+    text = _COLLECTION.sub(" ", _COLLECTION_HAN.sub(" ", query, count=1), count=2)
     letters = list(text)
     for run in words.tagged(text):
         for word, _, start, end in run:

@@ -43,13 +43,13 @@ _SAME: Final = 0.55
 _NAMED: Final = 40
 """So many of the best names are looked for in sentences."""
 _HAN_LANGUAGE: Final = 0.25
-_AGAIN: Final = 0.45
+_AGAIN: Final = 0.55
 """What a name, and _SAME_CARD what a card is worth once a finding speaks of it."""
-_SAME_CARD: Final = 0.6
+_SAME_CARD: Final = 0.7
 _SUBJECT: Final = 1.35
 """What a sentence is worth that begins with a central name: it tells what that is, or does."""
 _SUBJECT_CHARS: Final = 60
-_MIN_WORTH: Final = 0.12
+_MIN_WORTH: Final = 0.1
 """Of the best sentence's; below it a report rather has fewer findings than the least number."""
 
 
