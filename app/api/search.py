@@ -203,8 +203,14 @@ def search_result(evidence: Evidence) -> SearchResult:
 def report_shapes(evidence: Evidence) -> list[ReportHitShape]:
     return [
         ReportHitShape.model_construct(
-            **{key: value for key, value in report.items() if key != "points"},
-            points=[ReportPointShape.model_construct(**point) for point in report["points"]],
+            **dict(report)
+            | {
+                "id": uuid.UUID(report["id"]),
+                "points": [
+                    ReportPointShape.model_construct(**point | {"card_ids": list(map(uuid.UUID, point["card_ids"]))})
+                    for point in report["points"]
+                ],
+            }
         )
         for report in evidence.reports
     ]
