@@ -90,13 +90,13 @@ async def test_nothing_to_find(client: httpx.AsyncClient) -> None:
     assert answer["nothing_relevant"] is True
     assert answer["answer"].startswith("The notes at hand do not say.")
     events = await all_told(client, "POST", "/ask", json=body | {"stream": True})
-    assert events[2].data == {"hits": [], "nothing_relevant": True, "degraded": []}
+    assert events[2].data == {"hits": [], "reports": [], "nothing_relevant": True, "degraded": []}
 
 
-async def test_a_level_that_is_not_there_yet(client: httpx.AsyncClient, ferry: dict[str, Any]) -> None:
+async def test_without_reports_level_search_answers(client: httpx.AsyncClient, ferry: dict[str, Any]) -> None:
     answer = (await client.post(f"{API}/ask", json={"query": QUESTION, "level": "insight"})).json()
-    assert answer["route"]["level"] == "search"
-    assert "level_unavailable" in answer["degraded"]
+    assert (answer["route"]["level"], answer["route"]["gates"]) == ("search", ["no_reports"])
+    assert answer["hits"]
 
 
 @pytest.mark.parametrize(

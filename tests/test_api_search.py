@@ -83,20 +83,20 @@ async def test_the_answer_has_the_shape_of_the_contract(client: httpx.AsyncClien
 
 
 @pytest.mark.parametrize(
-    ("level", "name", "used", "degraded"),
+    ("level", "used", "gates"),
     [
-        ("search", "search", "search", []),
-        (1, "search", "search", []),
-        ("explore", "explore", "search", []),
-        (3, "context", "context", []),
-        ("insight", "insight", "search", ["level_unavailable"]),
+        ("search", "search", []),
+        (1, "search", []),
+        ("explore", "search", ["no_known_entity"]),
+        (3, "context", []),
+        ("insight", "search", ["no_reports"]),
     ],
 )
 async def test_levels(
-    client: httpx.AsyncClient, library: dict[str, str], level: object, name: str, used: str, degraded: list[str]
+    client: httpx.AsyncClient, library: dict[str, str], level: object, used: str, gates: list[str]
 ) -> None:
     answer = await ask(client, "zebra", level=level)
-    assert (answer["route"]["level"], answer["degraded"]) == (used, degraded)
+    assert (answer["route"]["level"], answer["route"]["gates"], answer["degraded"]) == (used, gates, [])
     assert found(answer) >= {"zebra", "old"}
 
 
