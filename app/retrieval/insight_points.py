@@ -23,6 +23,9 @@ _NO_SENTENCE: Final = 0.65
 _ALONE: Final = 0.7
 """What a finding of the smallest community is worth; of one of 2^_LARGE names it is worth all."""
 _LARGE: Final = 6.0
+_SMALL: Final = 3
+_SMALL_SHARE: Final = 0.05
+"""Of the largest: a theme of fewer names is not gone into beside that one."""
 _AGAIN: Final = 0.75
 """What a further point of the same report is worth beside others."""
 
@@ -46,11 +49,14 @@ class Read:
 
 
 def themes_told(reports: Sequence[Report], in_full: int) -> list[Point]:
-    """One point per theme: the first ones with what their report says, the others by name. Scores by order."""
+    """One point per theme: the first ones, as long as they are of some size, with what their report says, the others by
+    name. Scores by order.
+    """
     points = []
+    least = max(_SMALL, max((report.size for report in reports), default=0) * _SMALL_SHARE)
     for place, report in enumerate(reports):
         first = report.summary or " ".join(finding.text for finding in report.findings[:2])
-        text = first if place < in_full and first else report.title
+        text = first if place < in_full and first and report.size >= least else report.title
         places = tuple(dict.fromkeys(one for finding in report.findings for one in finding.places))[:_PLACES]
         points.append(Point(text[:MAX_POINT_CHARS], round(max(100.0 - place, 1.0), 1), (report.id,), places))
     return points

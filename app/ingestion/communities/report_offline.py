@@ -34,6 +34,7 @@ Language = Literal["zh", "en"]
 
 VERSION: Final = "offline/1"
 OFFLINE: Final = "offline"
+_CLOSED = re.compile(r"[.!?。！？…][\"'”’」』)）]*$")
 _NEXT_NAME = re.compile(r"、|, | and ")
 _SUMMARY_SENTENCES: Final = 2
 _SUMMARY_NAMES: Final = 7
@@ -254,7 +255,7 @@ def _first_name(report: Report) -> str:
 
 
 def _closed(sentence: str, han: bool) -> str:
-    return sentence if sentence[-1:] in '.!?。！？…”」』"' else f"{sentence}{'。' if han else '.'}"
+    return sentence if _CLOSED.search(sentence) else f"{sentence}{'。' if han else '.'}"
 
 
 def _run_on(parts: Sequence[str]) -> str:

@@ -42,6 +42,10 @@ _LEADS_ON = re.compile(
     r"|(?:following|as follows)[.:]?$"
 )
 _LABELLED = re.compile(r"^[^\s:：,，。]{1,8}[:：]\s*\S")
+_CAPTION = re.compile(r"^\W*(?:Illustration|Figure|Fig|Table|Image|图|表|插图)\b\.?\s*[\d:：.]")
+_DIALOGUE = re.compile(
+    r"^[\"'“‘「][^\"”’」]{1,200}[\"'”’」]|[\"'”’」],?\s+(?:said|cried|asked|replied|returned|inquired|answered)\b"
+)
 _SPOKEN = re.compile(r"(?:I|I'm|I've|My)\b|我(?!们|国)")
 _LETTERS = re.compile(r"[^\W\d_]")
 _CODE = re.compile(r"[{}<>=$\\]|::|\w\(\)|--\w|\b\w+\.(?:js|py|edn|css|json|md|sh)\b")
@@ -85,6 +89,12 @@ def reads_well(raw: str, sentence: str) -> float:
         score *= 0.2
     if _LEADS_ON.search(sentence):
         score *= 0.35
+    if _CAPTION.match(sentence):
+        score *= 0.3
+    if _DIALOGUE.search(sentence):
+        score *= 0.55
+    if sentence.endswith(("!", "！", "!'", '!"', "!”")):
+        score *= 0.75
     if _SPOKEN.match(sentence):
         score *= 0.7
     if _URL.search(raw):

@@ -22,6 +22,11 @@ _JUNK = re.compile(
 )
 _HAN = re.compile(f"[{HAN}]")
 _PUBLISHER = re.compile(r"出版社$|出版集团$|书店$|\b(?:Press|Publishing|Publishers|Books)$")
+# Where a name begins in the middle of a sentence: "Whereat Scrooge", "Here Scrooge".
+_NO_BEGINNING = re.compile(
+    r"^(?:Here|There|Where\w*|When\w*|Then|Now|But|And|Or|If|So|As|Although|Though|While|Because|Since|After|Before|Once|Even"
+    r"|Still|Yet|Thus|Hence|Perhaps|Master|Old|Young|Dear|Poor|Uncle|Good-?morning|Mr|Mrs|Miss|Ms)\b\.? "
+)
 _FURNITURE_LIST = """
     contents intro introduction toc tocs moc readme index home note notes todo tip tips faq misc others overview summary
     reference references links link tag tags page pages title description example examples test untitled template
@@ -74,10 +79,15 @@ def _worth(member: Member, most: float, cards: int) -> float:
     shape = 1.0 if words <= 4 else max(0.15, 1.0 - 0.15 * (words - 4))
     if is_junk(member.name):
         shape *= 0.05
-    elif _PUBLISHER.search(member.name):
+    elif _PUBLISHER.search(member.name) or _NO_BEGINNING.match(member.name) or _repeats(member.name):
         shape *= 0.2
     spread = 1.0 + math.log1p(cards)
     return math.sqrt(member.pagerank / most) * spread * shape * _TELLING.get(member.type, 1.0)
+
+
+def _repeats(name: str) -> bool:
+    words = fold(name).split()
+    return len(words) > 1 and len(set(words)) < len(words)
 
 
 def is_junk(name: str) -> bool:
