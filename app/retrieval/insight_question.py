@@ -68,11 +68,11 @@ _GENERIC_LIST = """
     our your i we you it this that these those there people person persons character characters player players kind
     kinds sort type types structure connect connected connection connections relate related relationship
     relationships between among revolve focus focused focuses concern concerned deal deals dealing appear appears
-    occur emerge stand out together overarchingly mainly mostly any some many much few other different various role roles play plays played playing keep
-    kept come comes up again over time really actually far so do does did is are was were be been have has had what
-    which who whom whose how why where when in on of for to from with by at as and or the a an s they them their he
-    she his her its run runs running through bird's last past recent recently year years month months week weeks see
-    sees views"""
+    occur emerge stand out together overarchingly mainly mostly any some many much few other different various role
+    roles play plays played playing keep kept come comes up again over time really actually far so do does did is
+    are was were be been have has had what which who whom whose how why where when in on of for to from with by at
+    as and or the a an s they them their he she his her its run runs running through bird's last past recent
+    recently year years month months week weeks see sees views"""
 
 
 @cache
