@@ -73,7 +73,16 @@ def test_what_two_ways_share_is_told_once() -> None:
 
 @pytest.mark.parametrize(
     ("moved", "under", "cycle"),
-    [(2, 2, True), (2, 3, True), (2, 6, True), (5, 6, True), (3, 4, False), (6, 3, False), (4, 5, False), (5, 4, False)],
+    [
+        (2, 2, True),
+        (2, 3, True),
+        (2, 6, True),
+        (5, 6, True),
+        (3, 4, False),
+        (6, 3, False),
+        (4, 5, False),
+        (5, 4, False),
+    ],
 )
 def test_a_cycle_is_seen_over_forks_and_merges(moved: int, under: int, cycle: bool) -> None:
     assert TREE.would_cycle(ident(moved), ident(under)) is cycle

@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
-from sqlalchemy import delete, func, or_, select, text, update
+from sqlalchemy import Integer, Uuid, Values, column, delete, func, or_, select, text, update, values
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -251,14 +251,13 @@ async def list_path(
     limit: int | None = None,
 ) -> list[tuple[int, Message]]:
     """The messages of a path in order, each with its place from 1; those behind place `after`."""
+    told = _told(path)
     rows = await session.execute(
-        select(Message, text("s.before"))
-        .select_from(_stretched())
-        .join(Message, text("messages.branch_id = s.branch_id AND messages.ordinal <= s.until"))
-        .where(Message.workspace_id == workspace_id, text("s.before + messages.ordinal > :after"))
-        .order_by(text("s.place"), Message.ordinal)
-        .limit(limit),
-        {**_stretches(path), "after": after},
+        select(Message, told.c.before)
+        .join(told, (Message.branch_id == told.c.branch_id) & (Message.ordinal <= told.c.until))
+        .where(Message.workspace_id == workspace_id, told.c.before + Message.ordinal > after)
+        .order_by(told.c.place, Message.ordinal)
+        .limit(limit)
     )
     return [(before + message.ordinal, message) for message, before in rows]
 
@@ -267,18 +266,17 @@ async def list_recent(
     session: AsyncSession, workspace_id: uuid.UUID, path: Sequence[Stretch], limit: int
 ) -> list[Message]:
     """The newest finished messages of a path, oldest first. Failed answers are no history."""
+    told = _told(path)
     rows = await session.scalars(
         select(Message)
-        .select_from(_stretched())
-        .join(Message, text("messages.branch_id = s.branch_id AND messages.ordinal <= s.until"))
+        .join(told, (Message.branch_id == told.c.branch_id) & (Message.ordinal <= told.c.until))
         .where(
             Message.workspace_id == workspace_id,
             Message.status.in_(("complete", "interrupted")),
             Message.content != "",
         )
-        .order_by(text("s.place DESC"), Message.ordinal.desc())
-        .limit(limit),
-        _stretches(path),
+        .order_by(told.c.place.desc(), Message.ordinal.desc())
+        .limit(limit)
     )
     return list(rows)[::-1]
 
@@ -359,23 +357,14 @@ async def forget_digests(session: AsyncSession, workspace_id: uuid.UUID, branche
 _END = 2**31 - 1
 
 
-def _stretched() -> Any:
-    return text(
-        "unnest(CAST(:branches AS uuid[]), CAST(:untils AS int[]), CAST(:befores AS int[])) WITH ORDINALITY "
-        "AS s (branch_id, until, before, place)"
-    )
-
-
-def _stretches(path: Sequence[Stretch]) -> dict[str, Any]:
-    befores, before = [], 0
-    for stretch in path:
-        befores.append(before)
+def _told(path: Sequence[Stretch]) -> Values:
+    """The stretches of a path as rows; `before`: how many messages of the path are in earlier ones."""
+    rows, before = [], 0
+    for place, stretch in enumerate(path):
+        rows.append((stretch.branch_id, _END if stretch.until is None else stretch.until, before, place))
         before += stretch.until or 0
-    return {
-        "branches": [stretch.branch_id for stretch in path],
-        "untils": [_END if stretch.until is None else stretch.until for stretch in path],
-        "befores": befores,
-    }
+    columns = (column("branch_id", Uuid), *(column(name, Integer) for name in ("until", "before", "place")))
+    return values(*columns, name="told").data(rows)
 
 
 # ------------------------------------------------------------------------------------ references
