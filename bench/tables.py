@@ -20,7 +20,7 @@ ORDER = ("context", "published", "explore", "hops", "search", "dense", "bm25")
 
 def main(out: Path) -> None:
     if any(out.glob("levels_*.json")):
-        levels(out)
+        print_levels(out)
     if not (out / f"{SETS[0]}.json").exists():
         return
     reports = {name: json.loads((out / f"{name}.json").read_text()) for name in SETS if (out / f"{name}.json").exists()}
@@ -64,7 +64,7 @@ def main(out: Path) -> None:
         )
 
 
-def levels(out: Path) -> None:
+def print_levels(out: Path) -> None:
     keys = ("recall@5", "recall@10", "all@8", "all@10", "mrr@10", "any@1", "any@5", "any@10")
     told = ("R@5", "R@10", "all@8", "all@10", "MRR", "any@1", "any@5", "any@10")
     print(f"| set (cards, questions) | level | {' | '.join(told)} | report half R@5 / R@10 / MRR |")
