@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 
+import httpx
 import openai
 import pytest
+from typer.testing import CliRunner
 
+from app.cli import app
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import FAULTS, Fault
 
@@ -149,3 +153,49 @@ async def test_leaving_ends_what_is_still_open(fake: FakeProvider):
 def test_unknown_faults(text: str):
     with pytest.raises(ValueError):
         Fault.parse(text)
+
+
+async def test_a_plan_of_faults_is_played_in_order():
+    async with (
+        FakeProvider(faults=["429,retry-after=0", "ok", "length"]) as planned,
+        openai.AsyncOpenAI(base_url=planned.base_url, api_key="x", max_retries=0) as client,
+    ):
+        with pytest.raises(openai.RateLimitError):
+            await client.chat.completions.create(model="fake", messages=HI)
+        ends = [await client.chat.completions.create(model="fake", messages=HI) for _ in range(3)]
+    assert [end.choices[0].finish_reason for end in ends] == ["stop", "length", "stop"]
+
+
+def test_a_plan_with_an_unknown_fault_is_refused():
+    with pytest.raises(ValueError, match="no such fault"):
+        FakeProvider(faults=["nonsense"])
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "body", "problem"),
+    [
+        ("/v1/messages", {}, {"max_tokens": 1, "messages": HI}, "anthropic-version"),
+        ("/v1/messages", {"anthropic-version": "x"}, {"messages": HI}, "max_tokens"),
+        ("/v1beta/models/m:generateContent", {}, {}, "contents"),
+        (
+            "/v1/chat/completions",
+            {},
+            {"model": "m", "messages": [*HI, {"role": "tool", "content": "x", "tool_call_id": "1"}]},
+            "tool message must follow",
+        ),
+    ],
+)
+async def test_it_refuses_what_the_real_ones_refuse(path: str, headers: dict[str, str], body: object, problem: str):
+    async with FakeProvider() as server, httpx.AsyncClient(base_url=server.root_url, trust_env=False) as client:
+        reply = await client.post(path, json=body, headers=headers)
+    assert reply.status_code == 400
+    assert problem in reply.json()["error"]["message"]
+
+
+def test_help_and_list_name_every_fault():
+    told = CliRunner().invoke(app, ["fake-provider", "--help"], env={"COLUMNS": "160"})
+    listed = CliRunner().invoke(app, ["fake-provider", "--list"])
+    assert told.exit_code == listed.exit_code == 0
+    for fault in FAULTS.keys() - {"<status>"}:
+        assert re.search(rf"(?<![\w-]){fault}(?![\w-])", told.output), fault
+        assert re.search(rf"^{fault} ", listed.output, re.MULTILINE), fault

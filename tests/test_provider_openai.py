@@ -13,7 +13,6 @@ import pytest
 from app.core.errors import ConfigurationError
 from app.providers.chat_settings import ChatSettings
 from app.providers.fake import FakeProvider
-from app.providers.fake_script import FAULTS
 from app.providers.openai_wire import OpenAIAnswer, request_body
 from app.providers.ports import (
     ChatEvent,
@@ -23,10 +22,6 @@ from app.providers.ports import (
     MissingKey,
     ProviderBusy,
     ProviderDown,
-    ProviderError,
-    ProviderGarbled,
-    ProviderRefused,
-    ProviderTimeout,
     Text,
     ToolCall,
     ToolSpec,
@@ -115,92 +110,7 @@ async def test_a_tool_call_is_put_together(chat: WireChat):
     assert finished.tool_calls == (ToolCall("call_fake", "weather", '{"query": "天气"}'),)
 
 
-async def test_malformed_tool_arguments_are_handed_on_as_written(chat: WireChat):
-    """A13, G4: who parses them decides; the provider neither drops nor repairs."""
-    _, finished = await collect(chat, ask("bad-tool", tools=[WEATHER]))
-    assert [call.arguments for call in finished.tool_calls] == ['{"query": "天气" "broken']
-
-
-# ---------------------------------------------------------------------------------------- faults
-
-WHOLE = {"", "json", "split", "crlf", "cr", "no-space", "multi-line", "comments", "nulls", "no-usage"}
-CHANGED = {
-    "bad-utf8": "\ufffd",
-    "controls": "tab\there\x01",
-    "nul": "a\x00b",
-    "length": ANSWER,
-    "content-filter": ANSWER,
-}
-TOOLS = {"tool", "bad-tool"}
-TRUNCATED = {"cut", "reset", "no-end", "no-reason", "no-done"}
-RAISED = {
-    "redirect": ProviderRefused,
-    "html": ProviderGarbled,
-    "empty": ProviderDown,
-    "slow": ProviderTimeout,
-    "slow-body": ProviderTimeout,
-    "stall": ProviderTimeout,
-    "error": ProviderDown,
-    "error,code=rate_limit_exceeded": ProviderBusy,
-    "error,code=overloaded_error": ProviderBusy,
-    "error,code=context_length_exceeded": ProviderRefused,
-    "error,code=503": ProviderDown,
-    "error,code=429": ProviderBusy,
-    "long-line": ProviderGarbled,
-    "not-json": ProviderGarbled,
-    "cut-tool": ProviderDown,
-    "cut,after=1": ProviderDown,
-    "cut,after=0": ProviderDown,
-    "reset,after=1": ProviderDown,
-    "stall,after=0": ProviderTimeout,
-    "400": ProviderRefused,
-    "401": ProviderRefused,
-    "403": ProviderRefused,
-    "404": ProviderRefused,
-    "408": ProviderTimeout,
-    "409": ProviderBusy,
-    "429": ProviderBusy,
-    "500": ProviderDown,
-    "529": ProviderBusy,
-}
-
-
-def test_the_matrix_has_a_cell_for_every_fault():
-    cells = WHOLE | CHANGED.keys() | TOOLS | TRUNCATED | {fault.partition(",")[0] for fault in RAISED}
-    assert FAULTS.keys() - {"<status>", "drip"} <= cells  # drip never ends by itself: the guard's total time does it
-
-
-@pytest.mark.parametrize("fault", sorted(WHOLE))
-async def test_odd_but_whole(chat: WireChat, fault: str):
-    """K7 among them: null events, chunks and contents are stepped over."""
-    text, finished = await collect(chat, ask(fault))
-    assert (text, finished.reason) == (ANSWER, "stop")
-
-
-@pytest.mark.parametrize("fault", sorted(CHANGED))
-async def test_odd_contents_arrive(chat: WireChat, fault: str):
-    text, _ = await collect(chat, ask(fault))
-    assert CHANGED[fault] in text
-
-
-@pytest.mark.parametrize("fault", sorted(TRUNCATED))
-async def test_nothing_truncated_is_complete(chat: WireChat, fault: str):
-    text, finished = await collect(chat, ask(fault))
-    assert finished.reason == "truncated"
-    assert text
-    assert ANSWER.startswith(text)
-
-
-@pytest.mark.parametrize("fault", sorted(RAISED))
-async def test_failures_are_typed_and_tell_no_secrets(chat: WireChat, fake: FakeProvider, fault: str):
-    """K8 among them: an error after the 200."""
-    with pytest.raises(ProviderError) as caught:
-        await collect(chat, ask(fault))
-    assert type(caught.value) is RAISED[fault]
-    assert fake.asked() == 1
-    told = f"{caught.value} {caught.value.detail} {caught.value.extra}"
-    assert KEY not in told
-    assert "127.0.0.1" not in told
+# --------------------------------------------------- faults (all of them: test_provider_matrix)
 
 
 async def test_an_error_after_text_leaves_the_text(chat: WireChat):

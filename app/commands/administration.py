@@ -83,15 +83,52 @@ def create_key(
 
 @app.command("fake-provider")
 def fake_provider(
-    port: Annotated[int, typer.Option()] = 8999, host: Annotated[str, typer.Option()] = "127.0.0.1"
+    port: Annotated[int, typer.Option(help="0: any that is free")] = 8999,
+    host: Annotated[str, typer.Option()] = "127.0.0.1",
+    answer: Annotated[str | None, typer.Option(help="what it says; without, it repeats the question")] = None,
+    api_key: Annotated[str | None, typer.Option(help="refuse every other key with 401")] = None,
+    fault: Annotated[
+        list[str] | None, typer.Option(help="a script: one fault per request, in order; `ok` is none; may be repeated")
+    ] = None,
+    list_faults: Annotated[bool, typer.Option("--list", help="tell what each fault does, and stop")] = False,
 ) -> None:
-    """A model server that misbehaves on demand, for testing clients against it."""
-    from app.providers.fake import FakeProvider
+    """A model server that misbehaves on demand, for testing clients and set-ups against it.
+
+    It speaks OpenAI chat completions (/v1/chat/completions), Anthropic messages (/v1/messages) and Gemini
+    (/v1beta/models/MODEL:streamGenerateContent), and refuses what the real ones would refuse.
+
+    A request asks for a fault by its model, `fault:NAME[,key=value…]`, by the header `x-fault: NAME[,…]` or by
+    `?fault=NAME[,…]`; with `times=N` only the first N such requests fail. Or --fault plans them ahead.
+
+    \b
+    HTTP     any status 300-599 (429,retry-after=3 · 503,retry-after-ms=50)
+             redirect · html · empty · json
+    time     slow · slow-body · stall (seconds=, after=) · drip (every=)
+    cuts     cut · reset · error (after=, code=) · no-end · no-reason · no-done
+    bytes    bad-utf8 · split · crlf · cr · no-space · multi-line · comments
+             long-line (bytes=) · not-json · nul · controls
+    answers  null-content · nulls · no-usage · length · content-filter
+             blocked · thoughts
+    tools    tool · tools · bad-tool · cut-tool
+
+    GET /v1/models lists them as models, GET /requests tells what was asked and how each reply ended.
+    """
+    from app.providers.fake import FakeProvider, echo
+    from app.providers.fake_script import FAULTS
+
+    if list_faults:
+        for name, what in FAULTS.items():
+            print(f"{name:15} {what}")
+        return
 
     async def work() -> None:
-        async with FakeProvider(host, port) as fake:
+        say = echo if answer is None else lambda _: answer
+        async with FakeProvider(host, port, answer=say, api_key=api_key, faults=fault or ()) as fake:
             err.print(f"{fake.base_url}  (model names such as fault:429 choose the fault)", highlight=False)
             await fake.serve_forever()
 
-    with suppress(KeyboardInterrupt):
-        asyncio.run(work())
+    try:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(work())
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None

@@ -107,16 +107,24 @@ class FakeProvider:
     """`async with FakeProvider() as fake:` serves `fake.base_url` until the block is left.
 
     `answer` makes the answer from the request's body, with a fault of its own if it likes (the request's goes first);
-    with `api_key` set, others get 401.
+    with `api_key` set, others get 401. `faults` are played one per request, in their order, where the request asks for
+    none; `ok` is none.
     """
 
     def __init__(
-        self, host: str = "127.0.0.1", port: int = 0, *, answer: Answer = echo, api_key: str | None = None
+        self,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        answer: Answer = echo,
+        api_key: str | None = None,
+        faults: Sequence[str] = (),
     ) -> None:
         self._host = host
         self._port = port
         self.answer = answer
         self._api_key = api_key
+        self._planned = [Fault() if fault == "ok" else Fault.parse(fault) for fault in faults]
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
         self._fault_counts: Counter[str] = Counter()
@@ -229,7 +237,7 @@ class FakeProvider:
         if exchange.model.startswith("fault:"):
             asked = exchange.model.removeprefix("fault:")
         if not asked:
-            return Fault()
+            return self._planned.pop(0) if self._planned else Fault()
         try:
             fault = Fault.parse(asked)
         except ValueError:

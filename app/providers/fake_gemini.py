@@ -86,7 +86,10 @@ class GeminiFake:
         return "function calls without responses" if open_calls else None
 
     def refusal(self, status: int, message: str) -> dict[str, Any]:
-        return {"error": {"code": status, "message": message, "status": _STATUSES.get(status, "INTERNAL")}}
+        error: dict[str, Any] = {"code": status, "message": message, "status": _STATUSES.get(status, "INTERNAL")}
+        if status == 429:  # it has no header for that
+            error["details"] = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.005s"}]
+        return {"error": error}
 
     def whole(self, model: str, answer: Answer) -> dict[str, Any]:
         parts = [part for group in _groups(answer) for part in group]

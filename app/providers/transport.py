@@ -32,6 +32,7 @@ from app.providers.ports import (
 )
 
 _MAX_ERROR_BYTES: Final = 1 << 16
+_RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"([0-9.]{1,12})s"')
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 # Far more than any answer: what keeps talking for minutes is no answer.
 _MAX_REPLY_BYTES: Final = 64 << 20
@@ -242,7 +243,14 @@ async def _refusal(response: httpx.Response, reply: Reply) -> ProviderError:
         body = await reply.read(_MAX_ERROR_BYTES)
     except ProviderError:  # the status says enough
         body = b""
-    return status_error(response.status_code, response.headers, upstream_code(body))
+    wait = {} if "retry-after" in response.headers else _delay_in(body)
+    return status_error(response.status_code, {**response.headers, **wait}, upstream_code(body))
+
+
+def _delay_in(body: bytes) -> dict[str, str]:
+    """Gemini says in the body how long to wait: `"retryDelay": "34s"`."""
+    found = _RETRY_DELAY.search(body)
+    return {"retry-after": found[1].decode()} if found else {}
 
 
 def upstream_code(body: bytes) -> str | None:
