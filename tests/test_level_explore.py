@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import asyncpg
 import pytest
 
 from app.cards.drafts import NewCard
@@ -332,3 +333,19 @@ async def test_of_a_large_graph_only_a_part_is_walked(town: Library) -> None:
 async def test_a_long_question_is_an_ordinary_question(town: Library) -> None:
     evidence = await explore(town, f"{FILM_TO_DIRECTOR} " + "and then again " * 300)
     assert ids(evidence)[0] == "film"
+
+
+async def test_a_question_takes_eight_round_trips(town: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second time, when what is remembered for a while is known."""
+    await explore(town, FILM_TO_DIRECTOR)
+    sent: list[str] = []
+    fetch = asyncpg.Connection.fetch
+
+    async def counted(self: Any, query: str, *values: Any, **how: Any) -> Any:
+        sent.append(query)
+        return await fetch(self, query, *values, **how)
+
+    monkeypatch.setattr(asyncpg.Connection, "fetch", counted)
+    evidence = await explore(town, FILM_TO_DIRECTOR)
+    assert ids(evidence)[:2] == ["film", "director"]
+    assert len(sent) == 8

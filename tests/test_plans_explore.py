@@ -12,7 +12,9 @@ import asyncpg
 import numpy as np
 import pytest
 
+from app.db.together import fetch_together
 from app.retrieval import explore_queries as explore
+from app.retrieval import queries
 from app.retrieval.queries import SpaceRow
 from app.retrieval.types import Filters
 from tests.conftest import TEMPLATE, with_database
@@ -119,7 +121,7 @@ def check(plans: Plans, *indexes: str, reads: dict[str, int]) -> None:
 async def test_names_of_a_question_are_looked_up_and_a_hub_is_counted_to_its_cap(database: Explained) -> None:
     keys = [f"title{n}" for n in range(1, 61)] + ["hub", "nothing"]
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
         known = await explore.list_named(session, LARGE, keys, 500)
     assert (known["hub"].entities[0].cards, known["title3"].entities[0].titled) == (500, 1)
@@ -139,7 +141,7 @@ async def test_cards_of_a_hub_are_read_to_their_cap(database: Explained) -> None
     entities = [HUB, *(uuid.UUID(int=n + 2) for n in range(1, 20))]
     known = [uuid.UUID(int=n + 2) for n in range(101, 201)]
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
         rows = await explore.list_cards(
             session,
@@ -169,7 +171,7 @@ async def test_cards_of_a_hub_are_read_to_their_cap(database: Explained) -> None
 
 async def test_filters_are_asked_of_the_cards_that_were_reached(database: Explained) -> None:
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
         rows = await explore.list_cards(
             session, LARGE, SPACE, VECTOR, Filters(card_ids=[uuid.UUID(int=CARDS + 1)]), entities=[HUB], each=80
@@ -183,9 +185,15 @@ async def test_filters_are_asked_of_the_cards_that_were_reached(database: Explai
 async def test_bridges_read_the_facts_of_their_cards(database: Explained) -> None:
     cards = [uuid.UUID(int=n + 2) for n in range(1, 7)]
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
-        rows = await explore.list_bridges(session, LARGE, SPACE, VECTOR, cards, 200, 16, 500)
+        rows, claims, about = await fetch_together(
+            session,
+            explore.bridges_part(LARGE, SPACE, VECTOR, cards, 200, 16, 500),
+            explore.claims_part(LARGE, SPACE, VECTOR, cards, 200, 12),
+            explore.facts_part(LARGE, cards[:3], cards[3:], 500),
+        )
+    assert (len(claims), len(about)) == (6, 9)
     assert {(row["card_id"], row["entity_id"]) for row in rows} == {
         (card, one) for card in cards for one in (HUB, uuid.UUID(int=card.int + 280))
     }
@@ -196,14 +204,14 @@ async def test_bridges_read_the_facts_of_their_cards(database: Explained) -> Non
         "ix_points_card_id",
         "ix_mentions_card_id",
         reads={
-            "relations": 6,
+            "relations": 10,
             "relation_vectors": 6,
-            "points": 6,
-            "point_vectors": 12,
-            "point_entities": 6,
-            "mentions": 1_200,
-            "entities": 300,
-            "cards": 60,
+            "points": 12,
+            "point_vectors": 24,
+            "point_entities": 10,
+            "mentions": 2_200,
+            "entities": 400,
+            "cards": 80,
         },
     )
 
@@ -211,14 +219,19 @@ async def test_bridges_read_the_facts_of_their_cards(database: Explained) -> Non
 async def test_claims_titles_facts_and_texts_are_looked_up(database: Explained) -> None:
     some = [uuid.UUID(int=n + 2) for n in range(1, 7)]
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
-        assert len(await explore.list_claims(session, LARGE, SPACE, VECTOR, some, 200, 12)) == 6
-        assert list(await explore.list_titles(session, LARGE, ["title9", "hub", "none"], 500)) == ["title9"]
-        assert len(await explore.list_facts(session, LARGE, some[:3], some[3:], 500)) == 9
-        assert len(await explore.list_told(session, LARGE, some[:3], some[3:])) == 6
-        assert len(await explore.list_entities(session, LARGE, some, 500)) == 6
-        assert len((await explore.list_spellings(session, LARGE, ["title77"], 10))["title77"]) == 20
+        titles, told, spelt, texts = await fetch_together(
+            session,
+            explore.titles_part(LARGE, ["title9", "hub", "none"], 500),
+            explore.told_part(LARGE, some[:3], some[3:]),
+            explore.spellings_part(LARGE, ["title77"], 10),
+            queries.chunks_part(LARGE, some),
+        )
+        assert list(explore.titles_of(titles)) == ["title9"]
+        assert (len(told), len(texts)) == (6, 6)
+        assert len(explore.spellings_of(spelt, ["title77"])["title77"]) == 20
+        assert len(await explore.list_entities(session, LARGE, some[:3], [4, 5], 500)) == 5
     check(
         database.plans,
         "ix_entity_names_key",
@@ -228,6 +241,7 @@ async def test_claims_titles_facts_and_texts_are_looked_up(database: Explained) 
             "point_vectors": 12,
             "point_entities": 6,
             "entity_names": 30,
+            "chunks": 6,
             "mentions": 1_200,
             "entities": 400,
             "cards": 120,
@@ -237,7 +251,7 @@ async def test_claims_titles_facts_and_texts_are_looked_up(database: Explained) 
 
 async def test_relations_of_a_hub_are_compared_to_their_cap(database: Explained) -> None:
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
         rows = await explore.list_neighbours(session, LARGE, SPACE, VECTOR, [HUB], 200, 30)
     assert (len(rows), {row["degree"] for row in rows}) == (30, {200})
@@ -252,7 +266,7 @@ async def test_relations_of_a_hub_are_compared_to_their_cap(database: Explained)
 
 async def test_state_of_the_graph_is_cheap_to_ask(database: Explained) -> None:
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
         assert (await explore.get_version(session, LARGE))[:2] == (CARDS - 1, CARDS - 1)
         assert await explore.count_mentions(session, LARGE, 1_000) == 1_000
@@ -261,7 +275,7 @@ async def test_state_of_the_graph_is_cheap_to_ask(database: Explained) -> None:
 
 async def test_means_are_of_evenly_picked_texts(database: Explained) -> None:
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
         means = await explore.list_means(session, LARGE, SPACE, 100)
     assert [None if mean is None else mean.shape for mean in means] == [(8,)] * 3
@@ -280,7 +294,7 @@ async def test_means_are_of_evenly_picked_texts(database: Explained) -> None:
 
 async def test_the_graph_of_a_small_workspace_reads_its_own_rows_alone(database: Explained) -> None:
     async with database.read() as session:
-        await explore.settle(session, 40)
+        await queries.settle(session, 40)
         database.plans.clear()
         named, said = await explore.get_graph(session, SMALL, None)
     assert (len(named), len(said)) == (3 * 33 * CARDS // 40, 32 * CARDS // 40)

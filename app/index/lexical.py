@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
+from app.db.together import Part
 from app.index.collections import Collection
 from app.index.postings import I8, B, Found, LexicalHits, LexicalRow, Subset, Totals, pack_terms, score, unpack_docs
 
@@ -108,21 +109,41 @@ async def _find(
     words: Sequence[int],
     grams: Sequence[int],
 ) -> dict[Collection, Found]:
-    word_terms = np.unique(np.asarray(words, np.int64))
-    gram_terms = np.unique(np.asarray(grams, np.int64))
-    wanted = sorted(set(collections))
-    connection = await raw(session)
-    rows = await connection.fetch(
+    part = postings_part(workspace_id, collections, words, grams)
+    rows = await (await raw(session)).fetch(part.statement, *part.values)
+    return found_in(rows, collections, words, grams)
+
+
+def postings_part(
+    workspace_id: uuid.UUID, collections: Iterable[Collection], words: Sequence[int], grams: Sequence[int] = ()
+) -> Part:
+    """What `find_postings` asks, of several collections, for who asks other things in the same round trip."""
+    word_terms, gram_terms = _terms(words), _terms(grams)
+    return Part(
         load("app.index", "lexical_search"),
-        workspace_id,
-        [*word_terms.tolist(), *gram_terms.tolist()],
-        bool(len(gram_terms)),
-        wanted,
+        (("collection", "smallint"), ("ord", "int"), ("a", "bytea"), ("b", "bytea"), ("c", "bytea")),
+        (
+            workspace_id,
+            [*word_terms.tolist(), *gram_terms.tolist()],
+            bool(len(gram_terms)),
+            sorted(set(collections)),
+        ),
     )
+
+
+def found_in(
+    rows: Iterable[Any], collections: Iterable[Collection], words: Sequence[int], grams: Sequence[int] = ()
+) -> dict[Collection, Found]:
+    """What the rows of `postings_part` say; terms and collections as they were asked."""
+    wanted = sorted(set(collections))
     by_collection: dict[int, list[Any]] = {collection: [] for collection in wanted}
     for row in rows:
         by_collection[row["collection"]].append(row)
-    return {collection: _found(by_collection[collection], word_terms, gram_terms) for collection in wanted}
+    return {collection: _found(by_collection[collection], _terms(words), _terms(grams)) for collection in wanted}
+
+
+def _terms(hashes: Sequence[int]) -> I8:
+    return np.unique(np.asarray(hashes, np.int64))
 
 
 def _found(rows: Sequence[Any], word_terms: I8, gram_terms: I8) -> Found:

@@ -12,19 +12,20 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from pgvector import HalfVector
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
+from app.db.together import Part
 from app.index.collections import Collection as Table
 from app.index.collections import TextKind
 from app.index.lexical import search_many
-from app.retrieval.queries import PACKAGE, SpaceRow
+from app.retrieval.queries import PACKAGE, SpaceRow, settle
 from app.retrieval.settings import RetrievalSettings
 
 EDGES = (TextKind.facet_edge, TextKind.point_edge, TextKind.relation, TextKind.role)
@@ -69,15 +70,36 @@ async def nearest_many(
     `approximate`: kinds that go through their vector index, as `Sizes.large` says; the others are compared one by one.
     """
     wanted = tuple(kind for kind in _KINDS if kind in set(kinds))
-    found: dict[TextKind, Anchors] = {kind: [] for kind in wanted}
     if not wanted:
-        return found
+        return {}
     # Of windows four times as many are read; a second walk for them costs less than a longer one for all the others.
-    settings = {"ef_search": str(min(max(ef_search, limit * 5 // 4), 1000))}
-    await session.execute(text(load(PACKAGE, "pool_settings")), settings)
-    legs = tuple((kind, kind in approximate) for kind in wanted)
-    statement = _nearest_statement(space.id, space.dimension, legs)
-    for row in await (await raw(session)).fetch(statement, workspace_id, HalfVector(vector), limit):
+    await settle(session, min(max(ef_search, limit * 5 // 4), 1000))
+    part = nearest_part(workspace_id, space, wanted, vector, limit, approximate)
+    return anchors_of(await (await raw(session)).fetch(part.statement, *part.values), wanted)
+
+
+def nearest_part(
+    workspace_id: uuid.UUID,
+    space: SpaceRow,
+    kinds: Iterable[TextKind],
+    vector: npt.NDArray[np.float32],
+    limit: int,
+    approximate: Collection[TextKind] = (),
+) -> Part:
+    """What `nearest_many` asks of some kinds, once the session is settled."""
+    wanted = set(kinds)
+    legs = tuple((kind, kind in approximate) for kind in _KINDS if kind in wanted)
+    return Part(
+        _nearest_statement(space.id, space.dimension, legs),
+        (("kind", "int"), ("owner_id", "uuid"), ("distance", "float8")),
+        (workspace_id, HalfVector(vector), limit),
+    )
+
+
+def anchors_of(rows: Iterable[Any], kinds: Iterable[TextKind]) -> dict[TextKind, Anchors]:
+    """The rows of `nearest_part` by kind, nearest first."""
+    found: dict[TextKind, Anchors] = {kind: [] for kind in kinds}
+    for row in rows:
         found[_KINDS[row["kind"]]].append((row["owner_id"], row["distance"]))
     for anchors in found.values():
         anchors.sort(key=lambda anchor: (anchor[1], anchor[0]))

@@ -13,14 +13,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from pgvector import HalfVector
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
+from app.db.together import Part
 from app.index.collections import Collection, TextKind
 from app.index.postings import Subset, Totals
-from app.retrieval.queries import PACKAGE, SpaceRow, conditions_of, filled, filter_values
+from app.retrieval.queries import PACKAGE, SpaceRow, conditions_of, filled, filter_values, settle
 from app.retrieval.types import Filters
 
 LEGS: Final = {
@@ -128,7 +128,7 @@ async def find_passing(
 
 async def get_reached(session: AsyncSession, workspace_id: uuid.UUID, request: ConeRequest) -> Reached:
     """The episodes that the anchors reach, with all their facets and points, in one statement."""
-    await session.execute(text(load(PACKAGE, "pool_settings")), {"ef_search": str(request.ef_search)})
+    await settle(session, request.ef_search)
     rows = await (await raw(session)).fetch(
         cone_statement(request),
         workspace_id,
@@ -209,9 +209,7 @@ async def list_told(
     return rows
 
 
-async def has_cone(session: AsyncSession, workspace_id: uuid.UUID) -> bool:
-    """Whether any card of the workspace has claims."""
-    found = await session.scalar(
-        text("SELECT EXISTS (SELECT 1 FROM points WHERE workspace_id = :workspace)"), {"workspace": workspace_id}
-    )
-    return bool(found)
+def cone_part(workspace_id: uuid.UUID) -> Part:
+    """Whether any card of the workspace has claims: one row."""
+    statement = "SELECT EXISTS (SELECT 1 FROM points WHERE workspace_id = $1) AS cone"
+    return Part(statement, (("cone", "bool"),), (workspace_id,))

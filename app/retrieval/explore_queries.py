@@ -1,4 +1,6 @@
-"""Statements of level explore: parameters in, rows out. Each runs in the caller's short read session."""
+"""Statements of level explore: parameters in, rows out. Each runs in the caller's short read session; a `_part` is one
+that is asked together with others.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from pgvector import HalfVector
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
+from app.db.together import Columns, Part
 from app.retrieval.explore import Entity
 from app.retrieval.explore_names import Known
 from app.retrieval.queries import PACKAGE, SpaceRow, filled, filter_values
@@ -63,6 +65,11 @@ def bridges_statement(space_id: int) -> str:
 @cache
 def cards_statement(space_id: int, filtered: bool) -> str:
     return _whole("explore_cards", many=load(PACKAGE, "only_cards") if filtered else "", space=space_id)
+
+
+@cache
+def claims_statement(space_id: int) -> str:
+    return load(PACKAGE, "explore_claims").replace("{space}", str(int(space_id)))
 
 
 @cache
@@ -116,20 +123,48 @@ def _whole(name: str, most: str = "", many: str = "", space: int = 0) -> str:
     return statement.replace("{space}", str(int(space)))
 
 
-async def settle(session: AsyncSession, ef_search: int) -> None:
-    """Plans by look-up, as `pool_settings` says, until the transaction ends."""
-    await session.execute(text(load(PACKAGE, "pool_settings")), {"ef_search": str(ef_search)})
+# What is told of an entity, and of a chunk that was reached.
+_ENTITY: Columns = (
+    ("entity_id", "uuid"),
+    ("name", "text"),
+    ("node", "text"),
+    ("cards", "int"),
+    ("titled", "int"),
+    ("inside", "int"),
+)
+_CHUNK: Columns = (
+    ("card_id", "uuid"),
+    ("chunk_id", "uuid"),
+    ("doc", "bigint"),
+    ("distance", "float8"),
+    ("start", "int"),
+    ("end", "int"),
+)
 
 
 def entity_of(row: Any) -> Entity:
     return Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"], row["node"])
 
 
+async def _rows(session: AsyncSession, part: Part) -> list[Any]:
+    rows: list[Any] = await (await raw(session)).fetch(part.statement, *part.values)
+    return rows
+
+
 async def list_named(
     session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str], most: int
 ) -> dict[str, Known]:
     """Of each key the entities that answer to it, and the cards that have it for their title."""
-    rows = await (await raw(session)).fetch(names_statement(), workspace_id, sorted(set(keys)), most)
+    return known_of(await _rows(session, names_part(workspace_id, keys, most)))
+
+
+def names_part(workspace_id: uuid.UUID, keys: Iterable[str], most: int) -> Part:
+    columns = (("key", "text"), *_ENTITY, ("card_id", "uuid"))
+    return Part(names_statement(), columns, (workspace_id, sorted(set(keys)), most))
+
+
+def known_of(rows: Iterable[Any]) -> dict[str, Known]:
+    """The rows of `names_part` by key."""
     entities: dict[str, list[Entity]] = {}
     cards: dict[str, list[uuid.UUID]] = {}
     for row in sorted(rows, key=lambda row: (row["key"], row["entity_id"] or row["card_id"])):
@@ -154,24 +189,43 @@ async def list_cards(
     docs: Sequence[tuple[int, uuid.UUID]] = (),
 ) -> list[Any]:
     """Cards of these entities, and `more` of them; `docs`: chunks whose title may hold an entity."""
-    rows: list[Any] = await (await raw(session)).fetch(
-        cards_statement(space.id, bool(filters)),
-        workspace_id,
-        None if vector is None else HalfVector(vector),
-        list(entities),
-        each,
-        list(known),
-        list(more),
-        [doc for doc, _ in docs],
-        [entity for _, entity in docs],
-        # With the places that their conditions have in the pool.
-        *filter_values(filters),
+    part = cards_part(
+        workspace_id, space, vector, filters, entities=entities, each=each, known=known, more=more, docs=docs
     )
-    return rows
+    return await _rows(session, part)
 
 
-async def list_bridges(
-    session: AsyncSession,
+def cards_part(
+    workspace_id: uuid.UUID,
+    space: SpaceRow,
+    vector: Vector | None,
+    filters: Filters,
+    *,
+    entities: Sequence[uuid.UUID] = (),
+    each: int = 0,
+    known: Sequence[uuid.UUID] = (),
+    more: Iterable[uuid.UUID] = (),
+    docs: Sequence[tuple[int, uuid.UUID]] = (),
+) -> Part:
+    return Part(
+        cards_statement(space.id, bool(filters)),
+        (("entity_id", "uuid"), ("title", "text"), ("own", "bool"), ("title_name", "text"), *_CHUNK),
+        (
+            workspace_id,
+            None if vector is None else HalfVector(vector),
+            list(entities),
+            each,
+            list(known),
+            list(more),
+            [doc for doc, _ in docs],
+            [entity for _, entity in docs],
+            # With the places that their conditions have in the pool.
+            *filter_values(filters),
+        ),
+    )
+
+
+def bridges_part(
     workspace_id: uuid.UUID,
     space: SpaceRow,
     vector: Vector | None,
@@ -179,25 +233,32 @@ async def list_bridges(
     facts: int,
     each: int,
     most: int,
-) -> list[Any]:
+) -> Part:
     """What these cards say of whom."""
-    rows: list[Any] = await (await raw(session)).fetch(
-        bridges_statement(space.id),
-        workspace_id,
-        None if vector is None else HalfVector(vector),
-        list(cards),
-        facts,
-        each,
-        most,
+    columns = (
+        ("card_id", "uuid"),
+        ("title", "text"),
+        *_ENTITY,
+        ("relation_id", "uuid"),
+        ("relation_distance", "float8"),
+        ("point_id", "uuid"),
+        ("point_distance", "float8"),
     )
-    return rows
+    return Part(
+        bridges_statement(space.id),
+        columns,
+        (workspace_id, None if vector is None else HalfVector(vector), list(cards), facts, each, most),
+    )
 
 
-async def list_spellings(
-    session: AsyncSession, workspace_id: uuid.UUID, keys: Sequence[str], around: int
-) -> dict[str, list[tuple[str, uuid.UUID]]]:
-    """Of each key the names (key, entity) next to it in the order of names."""
-    rows = await (await raw(session)).fetch(load(PACKAGE, "explore_spellings"), workspace_id, list(keys), around)
+def spellings_part(workspace_id: uuid.UUID, keys: Sequence[str], around: int) -> Part:
+    """Of each key the names next to it in the order of names."""
+    columns = (("asked", "text"), ("key", "text"), ("entity_id", "uuid"))
+    return Part(load(PACKAGE, "explore_spellings"), columns, (workspace_id, list(keys), around))
+
+
+def spellings_of(rows: Iterable[Any], keys: Iterable[str]) -> dict[str, list[tuple[str, uuid.UUID]]]:
+    """The rows of `spellings_part`: of each key (key, entity)."""
     found: dict[str, list[tuple[str, uuid.UUID]]] = {key: [] for key in keys}
     for row in rows:
         found[row["asked"]].append((row["key"], row["entity_id"]))
@@ -205,53 +266,41 @@ async def list_spellings(
 
 
 async def list_entities(
-    session: AsyncSession, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID], most: int
+    session: AsyncSession, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID], docs: Iterable[int], most: int
 ) -> dict[uuid.UUID, Entity]:
-    """What these entities stand for."""
-    rows = await (await raw(session)).fetch(entities_statement(), workspace_id, list(ids), most)
+    """What these entities stand for; `docs` are more of them, as postings know them."""
+    rows = await (await raw(session)).fetch(entities_statement(), workspace_id, list(ids), most, list(docs))
     return {row["asked"]: entity_of(row) for row in rows}
 
 
-async def list_claims(
-    session: AsyncSession,
-    workspace_id: uuid.UUID,
-    space: SpaceRow,
-    vector: Vector,
-    cards: Sequence[uuid.UUID],
-    compared: int,
-    kept: int,
-) -> list[Any]:
+def claims_part(
+    workspace_id: uuid.UUID, space: SpaceRow, vector: Vector, cards: Sequence[uuid.UUID], compared: int, kept: int
+) -> Part:
     """What these cards claim, nearest first."""
-    statement = load(PACKAGE, "explore_claims").replace("{space}", str(int(space.id)))
-    rows: list[Any] = await (await raw(session)).fetch(
-        statement, workspace_id, HalfVector(vector), list(cards), compared, kept
+    return Part(
+        claims_statement(space.id),
+        (("card_id", "uuid"), ("point_id", "uuid"), ("text", "text"), ("distance", "float8")),
+        (workspace_id, HalfVector(vector), list(cards), compared, kept),
     )
-    return rows
 
 
-async def list_titles(
-    session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str], most: int
-) -> dict[str, list[Entity]]:
-    """Of each key the entities that answer to it and are the title of a card."""
-    rows = await (await raw(session)).fetch(titles_statement(), workspace_id, sorted(set(keys)), most)
+def titles_part(workspace_id: uuid.UUID, keys: Iterable[str], most: int) -> Part:
+    """The entities that answer to one of the keys and are the title of a card."""
+    return Part(titles_statement(), (("key", "text"), *_ENTITY), (workspace_id, sorted(set(keys)), most))
+
+
+def titles_of(rows: Iterable[Any]) -> dict[str, list[Entity]]:
+    """The rows of `titles_part` by key."""
     found: dict[str, list[Entity]] = {}
     for row in rows:
         found.setdefault(row["key"], []).append(entity_of(row))
     return found
 
 
-async def list_facts(
-    session: AsyncSession,
-    workspace_id: uuid.UUID,
-    relations: Sequence[uuid.UUID],
-    points: Sequence[uuid.UUID],
-    most: int,
-) -> list[Any]:
+def facts_part(workspace_id: uuid.UUID, relations: Sequence[uuid.UUID], points: Sequence[uuid.UUID], most: int) -> Part:
     """Whom these relations and claims are about."""
-    rows: list[Any] = await (await raw(session)).fetch(
-        facts_statement(), workspace_id, list(relations), list(points), most
-    )
-    return rows
+    columns = (("relation_id", "uuid"), ("point_id", "uuid"), *_ENTITY)
+    return Part(facts_statement(), columns, (workspace_id, list(relations), list(points), most))
 
 
 async def list_neighbours(
@@ -275,18 +324,42 @@ async def list_neighbours(
     return rows
 
 
-async def list_told(
-    session: AsyncSession, workspace_id: uuid.UUID, relations: Iterable[uuid.UUID], points: Iterable[uuid.UUID]
-) -> list[Any]:
+def told_part(workspace_id: uuid.UUID, relations: Iterable[uuid.UUID], points: Iterable[uuid.UUID]) -> Part:
     """What relations and claims say, for paths."""
-    rows: list[Any] = await (await raw(session)).fetch(told_statement(), workspace_id, list(relations), list(points))
-    return rows
+    columns = (
+        ("relation_id", "uuid"),
+        ("point_id", "uuid"),
+        ("card_id", "uuid"),
+        ("title", "text"),
+        ("text", "text"),
+        ("source_id", "uuid"),
+        ("source", "text"),
+        ("target_id", "uuid"),
+        ("target", "text"),
+    )
+    return Part(told_statement(), columns, (workspace_id, list(relations), list(points)))
+
+
+def version_part(workspace_id: uuid.UUID) -> Part:
+    """What `get_version` asks."""
+    columns = (
+        ("chunks", "bigint"),
+        ("relations", "bigint"),
+        ("entities", "bigint"),
+        ("trashed", "timestamptz"),
+        ("decided", "timestamptz"),
+    )
+    return Part(load(PACKAGE, "explore_version"), columns, (workspace_id,))
+
+
+def version_of(row: Any) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("chunks", "relations", "entities", "trashed", "decided"))
 
 
 async def get_version(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[Any, ...]:
     """Another one after every write that changes the graph."""
-    row = await (await raw(session)).fetchrow(load(PACKAGE, "explore_version"), workspace_id)
-    return tuple(row)
+    (row,) = await _rows(session, version_part(workspace_id))
+    return version_of(row)
 
 
 async def count_mentions(session: AsyncSession, workspace_id: uuid.UUID, up_to: int) -> int:

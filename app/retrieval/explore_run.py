@@ -1,23 +1,27 @@
-"""The steps of level explore, each one statement or two and the formulas on what they give. No step knows the next."""
+"""The steps of level explore, each one round trip or two and the formulas on what they give. No step knows the next."""
 
 from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Collection as Some
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.index.collections import TextKind
+from app.db.together import Part, fetch_together
+from app.index.collections import Collection, TextKind
 from app.index.contributions import DocsWithAll
-from app.index.lexical import find_postings
+from app.index.lexical import found_in, postings_part
 from app.index.postings import Found, LexicalHits, Subset
 from app.index.terms import question_hashes
 from app.retrieval import explore, explore_hops, explore_queries, queries
-from app.retrieval.collections import nearest_many
+from app.retrieval.collections import Anchors as Near
+from app.retrieval.collections import anchors_of, nearest_part
 from app.retrieval.explore import UNSAID, Bridge, Entity, Fact, Hop, Link, Scale
 from app.retrieval.explore_hops import Edge
 from app.retrieval.explore_names import Named
@@ -29,6 +33,8 @@ from app.text.gazetteer import likely_keys
 from app.text.normalise import name_key
 from app.text.segment import Segmenter
 
+# Kinds of facts.
+_FACTS = (TextKind.relation, TextKind.point_edge)
 # The facts from whose entities the walk starts.
 _WALK_FACTS = 5
 # Entities of a card that are looked at before its bridges are chosen.
@@ -40,10 +46,14 @@ _DEPTH_UNDER_FILTER = 10_000
 # Entities that hops go on from.
 _FRONTIER = 50
 
+Anchors = Mapping[TextKind, Near]
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question as it is looked for. `usual`: its similarity to the average window, relation and claim."""
+    """The question as it is looked for. `usual`: its similarity to the average window, relation and claim; `version`:
+    of the graph.
+    """
 
     question: Question
     names: Named
@@ -55,15 +65,25 @@ class Asked:
     vector: npt.NDArray[np.float32] | None
     usual: Sequence[float]
     large: frozenset[TextKind]
+    version: tuple[Any, ...]
+
+
+# The postings of the bridges' words.
+Bridged = Found | None
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts nearest to the question with whom they are about; the scales of relations and of claims."""
+    """The facts nearest to the question with whom they are about; the scales of relations and of claims; the cards that
+    lead on, what they say of whom (`explore_bridges`) and claim (`explore_claims`).
+    """
 
     best: Sequence[tuple[float, Sequence[Entity]]]
     relations: Scale
     claims: Scale
+    cards: Sequence[uuid.UUID]
+    about: Sequence[Any] = ()
+    claims_told: Sequence[Any] = ()
 
 
 class Exploration:
@@ -86,119 +106,170 @@ class Exploration:
         self._settings = settings
         self.reached = Reached(Scale(), asked.hits)
 
-    async def pool(self) -> None:
-        """What level search would look at."""
+    async def look(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> tuple[list[Link], Anchors]:
+        """What level search would look at, how cards name these entities, and the facts nearest to the question; `more`
+        cards are taken.
+        """
+        asked, settings = self._asked, self._settings
+        near = [] if asked.vector is None else [self._near_part(asked.vector)]
+        request = self._pool_request()
+        await queries.settle(self._session, max(request.ef_search, 2 * _WALK_FACTS * 5 // 4))
+        pooled, named, *said = await fetch_together(
+            self._session,
+            queries.pool_part(self._workspace_id, request),
+            self._cards_part(entities, settings.explore_mentions, more=more),
+            *near,
+        )
+        nearest = max((1.0 - row["distance"] for row in pooled if row["distance"] is not None), default=0.0)
+        self.reached.near = Scale(asked.usual[0], nearest)
+        self.reached.take(pooled)
+        for row in pooled:
+            self.reached.ranks[row["card_id"]] = {
+                "dense": row["dense_rank"],
+                "lexical": row["lexical_rank"],
+                "sparse": None,
+            }
+        known = list(self.reached.by_card)
+        links = self.reached.take_links(named, entities)
+        # Of what more cards name than were read, those of the pool count besides.
+        cards: dict[uuid.UUID, set[uuid.UUID]] = {}
+        for link in links:
+            cards.setdefault(link.entity.id, set()).add(link.card_id)
+        hubs = [entity for entity in entities if entity.cards > len(cards.get(entity.id, ()))]
+        if hubs and known:
+            rows = await self._fetch(self._cards_part(hubs, 0, known=known))
+            links += self.reached.take_links(rows, hubs)
+        return links, anchors_of(said[0], _FACTS) if said else {kind: [] for kind in _FACTS}
+
+    def _pool_request(self) -> queries.PoolRequest:
         asked, settings = self._asked, self._settings
         question = asked.question
         approximate = TextKind.chunk in asked.large and asked.subset is None
         each = settings.search_each
         windows = max(2 * each, 4 * question.limit) if approximate else 4 * each
         depth = _DEPTH_UNDER_FILTER if question.filters and asked.subset is None else 2 * each
-        rows = await queries.list_pool(
-            self._session,
-            self._workspace_id,
-            queries.PoolRequest(
-                space=self._space,
-                dense=asked.vector,
-                sparse=None,
-                sparse_dimension=0,
-                lexical_docs=asked.hits.top(depth)[0].tolist(),
-                filters=question.filters,
-                allowed=None if asked.subset is None else asked.subset.docs,
-                each=each,
-                rrf_k=settings.rrf_k,
-                windows=windows,
-                approximate=approximate,
-                ef_search=min(max(settings.hnsw_ef_search, windows * 5 // 4), 1000),
-            ),
+        return queries.PoolRequest(
+            space=self._space,
+            dense=asked.vector,
+            sparse=None,
+            sparse_dimension=0,
+            lexical_docs=asked.hits.top(depth)[0].tolist(),
+            filters=question.filters,
+            allowed=None if asked.subset is None else asked.subset.docs,
+            each=each,
+            rrf_k=settings.rrf_k,
+            windows=windows,
+            approximate=approximate,
+            ef_search=min(max(settings.hnsw_ef_search, windows * 5 // 4), 1000),
         )
-        nearest = max((1.0 - row["distance"] for row in rows if row["distance"] is not None), default=0.0)
-        self.reached.near = Scale(asked.usual[0], nearest)
-        self.reached.take(rows)
-        for row in rows:
-            self.reached.ranks[row["card_id"]] = {
-                "dense": row["dense_rank"],
-                "lexical": row["lexical_rank"],
-                "sparse": None,
-            }
 
-    async def links(
+    def _near_part(self, vector: npt.NDArray[np.float32]) -> Part:
+        return nearest_part(self._workspace_id, self._space, _FACTS, vector, 2 * _WALK_FACTS, self._asked.large)
+
+    def _cards_part(
         self,
         entities: Sequence[Entity],
+        each: int,
+        *,
         known: Sequence[uuid.UUID] = (),
         more: Iterable[uuid.UUID] = (),
         docs: Sequence[tuple[int, uuid.UUID]] = (),
-    ) -> list[Link]:
-        """How cards name these entities: few of each, and all that are `known`. What is reached on the way, and `more`
-        cards, are taken.
-        """
-        rows = await explore_queries.list_cards(
-            self._session,
+    ) -> Part:
+        return explore_queries.cards_part(
             self._workspace_id,
             self._space,
             self._asked.vector,
             self._asked.question.filters,
             entities=[entity.id for entity in entities],
-            each=self._settings.explore_mentions,
+            each=each,
             known=known,
             more=more,
             docs=docs,
         )
-        return self.reached.take_links(rows, entities)
 
-    async def facts(self) -> Facts:
-        asked = self._asked
-        if asked.vector is None:
-            return Facts([], Scale(), Scale())
-        near = await nearest_many(
-            self._session,
-            self._workspace_id,
-            self._space,
-            (TextKind.relation, TextKind.point_edge),
-            asked.vector,
-            2 * _WALK_FACTS,
-            asked.large,
-        )
+    async def _fetch(self, part: Part) -> list[Any]:
+        (rows,) = await fetch_together(self._session, part)
+        return rows
+
+    async def links(
+        self,
+        entities: Sequence[Entity],
+        more: Iterable[uuid.UUID] = (),
+        docs: Sequence[tuple[int, uuid.UUID]] = (),
+    ) -> list[Link]:
+        """How cards name these entities, few of each. What is reached on the way, and `more` cards, are taken."""
+        part = self._cards_part(entities, self._settings.explore_mentions, more=more, docs=docs)
+        return self.reached.take_links(await self._fetch(part), entities)
+
+    async def near_facts(self) -> Anchors:
+        """The facts nearest to the question, by themselves."""
+        if self._asked.vector is None:
+            return {kind: [] for kind in _FACTS}
+        await queries.settle(self._session, 2 * _WALK_FACTS * 5 // 4)
+        return anchors_of(await self._fetch(self._near_part(self._asked.vector)), _FACTS)
+
+    def scales(self, near: Anchors) -> tuple[Scale, Scale]:
+        """What similarities of relations and of claims tell."""
         said, claimed = near[TextKind.relation], near[TextKind.point_edge]
-        relations = Scale(asked.usual[1], 1.0 - said[0][1] if said else 0.0)
-        claims = Scale(asked.usual[2], 1.0 - claimed[0][1] if claimed else 0.0)
-        fits = {owner: relations.lift(1.0 - distance) for owner, distance in said}
-        fits |= {owner: claims.lift(1.0 - distance) for owner, distance in claimed}
-        best = sorted(fits, key=lambda owner: (-fits[owner], owner))[:_WALK_FACTS]
-        points = {owner for owner, _ in claimed}
-        rows = await explore_queries.list_facts(
-            self._session,
-            self._workspace_id,
-            [owner for owner in best if owner not in points],
-            [owner for owner in best if owner in points],
-            self._settings.explore_counted,
-        )
-        about: dict[uuid.UUID, list[Entity]] = {}
-        for row in rows:
-            about.setdefault(row["relation_id"] or row["point_id"], []).append(explore_queries.entity_of(row))
-        return Facts([(fits[owner], about[owner]) for owner in best if owner in about], relations, claims)
+        relations = Scale(self._asked.usual[1], 1.0 - said[0][1] if said else 0.0)
+        return relations, Scale(self._asked.usual[2], 1.0 - claimed[0][1] if claimed else 0.0)
 
-    async def bridges(self, seeded: Mapping[uuid.UUID, float], facts: Facts) -> list[Bridge]:
-        """Where the best cards lead on to."""
-        settings = self._settings
+    async def facts(self, seeded: Mapping[uuid.UUID, float], near: Anchors) -> Facts:
+        """What the best cards say of whom, and whom the facts nearest to the question are about."""
+        asked, settings = self._asked, self._settings
+        relations, claims = self.scales(near)
+        fits = {owner: relations.lift(1.0 - distance) for owner, distance in near[TextKind.relation]}
+        fits |= {owner: claims.lift(1.0 - distance) for owner, distance in near[TextKind.point_edge]}
+        nearest = sorted(fits, key=lambda owner: (-fits[owner], owner))[:_WALK_FACTS]
+        points = {owner for owner, _ in near[TextKind.point_edge]}
         best = sorted(seeded, key=lambda card: (-seeded[card], card))[: settings.explore_beam]
-        top = max((seeded[card] for card in best), default=0.0)
-        if not settings.explore_hop or not settings.explore_bridges or top <= 0:
-            return []
-        rows = await explore_queries.list_bridges(
-            self._session,
-            self._workspace_id,
-            self._space,
-            self._asked.vector,
-            best,
-            settings.explore_facts,
-            _ABOUT + len(self._asked.names.entities),
-            settings.explore_counted,
-        )
+        if not settings.explore_hop or not settings.explore_bridges or max(seeded.values(), default=0.0) <= 0:
+            best = []
+        parts = [
+            explore_queries.facts_part(
+                self._workspace_id,
+                [owner for owner in nearest if owner not in points],
+                [owner for owner in nearest if owner in points],
+                settings.explore_counted,
+            )
+        ]
+        if best:
+            each = _ABOUT + len(asked.names.entities)
+            parts.append(
+                explore_queries.bridges_part(
+                    self._workspace_id,
+                    self._space,
+                    asked.vector,
+                    best,
+                    settings.explore_facts,
+                    each,
+                    settings.explore_counted,
+                )
+            )
+        if best and asked.vector is not None and settings.explore_overlooked:
+            parts.append(
+                explore_queries.claims_part(
+                    self._workspace_id,
+                    self._space,
+                    asked.vector,
+                    best,
+                    settings.explore_facts,
+                    settings.explore_overlooked,
+                )
+            )
+        rows = await fetch_together(self._session, *parts)
+        told = rows[0]
+        about: dict[uuid.UUID, list[Entity]] = {}
+        for row in told:
+            about.setdefault(row["relation_id"] or row["point_id"], []).append(explore_queries.entity_of(row))
+        walked = [(fits[owner], about[owner]) for owner in nearest if owner in about]
+        return Facts(walked, relations, claims, best, *rows[1:])
+
+    async def bridges(self, seeded: Mapping[uuid.UUID, float], facts: Facts) -> tuple[list[Bridge], Bridged]:
+        """Where the best cards lead on to, and what words say of that."""
         named = {entity.id for entity in self._asked.names.entities}
-        overlooked = await self._overlooked(best, facts)
         about: dict[uuid.UUID, list[tuple[Entity, Fact]]] = {}
-        for row in rows:
+        for row in facts.about:
             self.reached.titles[row["card_id"]] = row["title"]
             if row["entity_id"] not in named:
                 fact = UNSAID
@@ -209,59 +280,81 @@ class Exploration:
                 elif row["point_distance"] is not None:
                     fact = Fact(facts.claims.lift(1.0 - row["point_distance"]), point_id=row["point_id"])
                 about.setdefault(row["card_id"], []).append((explore_queries.entity_of(row), fact))
-        for card, found in overlooked.items():
-            known = named | {entity.id for entity, _ in about.get(card, ())}
-            about.setdefault(card, []).extend(
-                (entity, fact)
-                for entity, fact in found
-                if entity.id not in known and name_key(entity.name) != name_key(self.reached.titles.get(card, ""))
-            )
+        crossed = self._strongest(seeded, facts, about)
+        # Which words will be asked for is all but known before titles that the graph overlooked are.
+        words = self._words_of(crossed)
+        keys = {row["point_id"]: likely_keys(row["text"], self._segmenter) for row in facts.claims_told}
+        titles: dict[str, list[Entity]] = {}
+        wanted = set().union(*keys.values())
+        if wanted:
+            part = explore_queries.titles_part(self._workspace_id, wanted, self._settings.explore_counted)
+            rows, blocks = await fetch_together(self._session, part, self._postings_part(words))
+            titles = explore_queries.titles_of(rows)
+        else:
+            blocks = await self._fetch(self._postings_part(words)) if crossed else []
+        if titles:
+            for card, found in self._overlooked(facts, keys, titles).items():
+                known = named | {entity.id for entity, _ in about.get(card, ())}
+                about.setdefault(card, []).extend(
+                    (entity, fact)
+                    for entity, fact in found
+                    if entity.id not in known and name_key(entity.name) != name_key(self.reached.titles.get(card, ""))
+                )
+            crossed = self._strongest(seeded, facts, about)
+            more = self._words_of(crossed)
+            if not (more[0] <= words[0] and more[1] <= words[1]):
+                words, blocks = more, await self._fetch(self._postings_part(more))
+        if not crossed:
+            return [], None
+        return crossed, found_in(blocks, [Collection.chunk], *map(sorted, words))[Collection.chunk]
+
+    def _strongest(
+        self,
+        seeded: Mapping[uuid.UUID, float],
+        facts: Facts,
+        about: Mapping[uuid.UUID, Sequence[tuple[Entity, Fact]]],
+    ) -> list[Bridge]:
+        top = max((seeded[card] for card in facts.cards), default=0.0)
         return explore.strongest(
             bridge
-            for card in best
-            for bridge in explore.bridges(card, seeded[card] / top, about.get(card, ()), settings)
+            for card in facts.cards
+            for bridge in explore.bridges(card, seeded[card] / top, about.get(card, ()), self._settings)
         )
 
-    async def _overlooked(self, cards: Sequence[uuid.UUID], facts: Facts) -> dict[uuid.UUID, list[tuple[Entity, Fact]]]:
-        """Titles that stand in what these cards claim: those that came in later than the card, and names that nothing
-        but the title's own card could have told from other words.
+    def _hashes(self, name: str) -> tuple[Sequence[int], Sequence[int]]:
+        return question_hashes(self._segmenter.terms(name))
+
+    def _words_of(self, crossed: Sequence[Bridge]) -> tuple[set[int], set[int]]:
+        """(words, grams) of the names of bridges that the question does not have."""
+        hashes = [self._hashes(bridge.entity.name) for bridge in crossed]
+        words = {word for words, _ in hashes for word in words} - set(self._asked.words)
+        return words, {gram for _, grams in hashes for gram in grams} - set(self._asked.grams)
+
+    def _postings_part(self, words: tuple[set[int], set[int]]) -> Part:
+        return postings_part(self._workspace_id, [Collection.chunk], sorted(words[0]), sorted(words[1]))
+
+    def _overlooked(
+        self, facts: Facts, keys: Mapping[uuid.UUID, Some[str]], titles: Mapping[str, Sequence[Entity]]
+    ) -> dict[uuid.UUID, list[tuple[Entity, Fact]]]:
+        """Titles that stand in what the best cards claim: those that came in later than the card, and names that
+        nothing but the title's own card could have told from other words.
         """
-        if self._asked.vector is None or not self._settings.explore_overlooked:
-            return {}
-        rows = await explore_queries.list_claims(
-            self._session,
-            self._workspace_id,
-            self._space,
-            self._asked.vector,
-            cards,
-            self._settings.explore_facts,
-            self._settings.explore_overlooked,
-        )
-        keys = {row["point_id"]: likely_keys(row["text"], self._segmenter) for row in rows}
-        titles = await explore_queries.list_titles(
-            self._session, self._workspace_id, set().union(*keys.values()), self._settings.explore_counted
-        )
         found: dict[uuid.UUID, dict[uuid.UUID, tuple[Entity, Fact]]] = {}
-        for row in sorted(rows, key=lambda row: (row["distance"], row["point_id"])):
+        for row in sorted(facts.claims_told, key=lambda row: (row["distance"], row["point_id"])):
             fact = Fact(facts.claims.lift(1.0 - row["distance"]), point_id=row["point_id"])
-            for key in sorted(keys[row["point_id"]] & titles.keys()):
+            for key in sorted(set(keys[row["point_id"]]) & titles.keys()):
                 for entity in titles[key]:
                     found.setdefault(row["card_id"], {}).setdefault(entity.id, (entity, fact))
         return {card: list(some.values()) for card, some in found.items()}
 
-    async def hops(self, crossed: Sequence[Bridge], more: Iterable[uuid.UUID]) -> list[Hop]:
+    async def hops(self, crossed: Sequence[Bridge], bridged: Bridged, more: Iterable[uuid.UUID]) -> list[Hop]:
         """Every way over a bridge to another card; `more` cards are reached besides."""
-        if not crossed:
-            await self.links([], (), more)
+        if bridged is None:
+            if more := list(more):
+                await self.links([], more)
             return []
         asked, reached = self._asked, self.reached
-        hashes = {bridge.entity.id: question_hashes(self._segmenter.terms(bridge.entity.name)) for bridge in crossed}
-        bridged = await find_postings(
-            self._session,
-            self._workspace_id,
-            sorted({word for words, _ in hashes.values() for word in words} - set(asked.words)),
-            sorted({gram for _, grams in hashes.values() for gram in grams} - set(asked.grams)),
-        )
+        hashes = {bridge.entity.id: self._hashes(bridge.entity.name) for bridge in crossed}
         titles = DocsWithAll(bridged)
         docs = [
             (doc, bridge.entity.id)
@@ -269,7 +362,7 @@ class Exploration:
             if not set(hashes[bridge.entity.id][0]) & set(asked.words)
             for doc in titles.of(hashes[bridge.entity.id][0], _TITLES, _COMMON)
         ]
-        far = await self.links([bridge.entity for bridge in crossed], (), more, docs)
+        far = await self.links([bridge.entity for bridge in crossed], more, docs)
         words_of = await asyncio.to_thread(reached.words_of, asked.postings, bridged)
         places = {chunk: place for place, chunk in enumerate(reached.chunks)}
         by_entity: dict[uuid.UUID, list[Link]] = {}
@@ -278,7 +371,7 @@ class Exploration:
         found = []
         for bridge in crossed:
             words, grams = hashes[bridge.entity.id]
-            said = question_hashes(self._segmenter.terms(reached.titles.get(bridge.source, "")))
+            said = self._hashes(reached.titles.get(bridge.source, ""))
             # What the question still asks: itself without the source's title, with the bridge.
             rest = words_of.scores(
                 [*(set(asked.words) - set(said[0])), *words], [*(set(asked.grams) - set(said[1])), *grams]

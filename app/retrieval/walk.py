@@ -126,11 +126,14 @@ class Graphs:
         self._large: dict[uuid.UUID, float] = {}
         self._locks: dict[uuid.UUID, asyncio.Lock] = {}
 
-    async def whole(self, session: AsyncSession, workspace_id: uuid.UUID) -> Graph | None:
-        """The graph of the workspace as it is now, or a moment ago where it changes all the time; None: too large."""
+    async def whole(self, session: AsyncSession, workspace_id: uuid.UUID, version: Any = None) -> Graph | None:
+        """The graph of the workspace as it is now, or a moment ago where it changes all the time; None: too large.
+        `version`: what `explore_queries` knows of it, where somebody has just asked.
+        """
         if self._large.get(workspace_id, 0.0) > self._clock():
             return None
-        version = await explore_queries.get_version(session, workspace_id)
+        if version is None:
+            version = await explore_queries.get_version(session, workspace_id)
         if (graph := self._fresh(workspace_id, version)) is not None:
             return graph
         async with self._locks.setdefault(workspace_id, asyncio.Lock()):

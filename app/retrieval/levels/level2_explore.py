@@ -1,8 +1,10 @@
 """Level 2: from the entities that a question names into the graph.
 
-Short statements, none of them open while the embedder works: names and postings; then the pool of level search, facts,
-and the cards of the names; their bridges; the cards behind these; texts. What they find is counted by `explore` (or
-`explore_hops`), the walk goes through `walk`. A leg that fails is an empty leg and a word in `degraded`.
+Few round trips, none of them open while the embedder works: what the workspace is; names and postings. Then how to
+plan; the pool of level search with facts and the cards of the names; what the best cards say of whom; the words of
+their bridges; the cards behind these; texts. Eight in all, some more where a name is not known as it is written, a hub
+is named, or the graph is too large to be kept. What they find is counted by `explore` (or `explore_hops`), the walk
+goes through `walk`. A leg that fails is an empty leg and a word in `degraded`.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
+from app.db.together import fetch_together
 from app.index.collections import Collection
-from app.index.lexical import find_postings
+from app.index.lexical import found_in, postings_part
 from app.index.postings import score
 from app.index.spaces import Spaces
 from app.index.terms import question_hashes
 from app.retrieval import explore, explore_hops, explore_paths, explore_queries, queries
-from app.retrieval.collections import Sizes, by_words
+from app.retrieval.collections import Sizes
 from app.retrieval.explore import Entity, Link
 from app.retrieval.explore_hits import Found, best_hops, told_hits
 from app.retrieval.explore_names import Named, named
@@ -77,12 +80,19 @@ class ExploreLevel:
             runs, terms = await self._read(question.query)
             words, grams = question_hashes(terms)
             async with self._database.read() as session:
-                scope = await queries.get_scope(session, workspace_id)
-                await explore_queries.settle(session, settings.hnsw_ef_search)
-                known = await explore_queries.list_named(
-                    session, workspace_id, (run.key for run in runs), settings.explore_counted
+                _, scopes, versions = await fetch_together(
+                    session,
+                    queries.settings_part(settings.hnsw_ef_search),
+                    queries.scope_part(workspace_id),
+                    explore_queries.version_part(workspace_id),
                 )
-                names = named(question.query, runs, known)
+                scope, version = queries.scope_of(scopes[0]), explore_queries.version_of(versions[0])
+                known, blocks = await fetch_together(
+                    session,
+                    explore_queries.names_part(workspace_id, (run.key for run in runs), settings.explore_counted),
+                    postings_part(workspace_id, [Collection.chunk], words, grams),
+                )
+                names = named(question.query, runs, explore_queries.known_of(known))
                 names = await self._guessed(session, workspace_id, question.query, names)
                 if scope.space is None or not names:
                     return None
@@ -90,16 +100,16 @@ class ExploreLevel:
                 few_cards = settings.exact_scan_windows // 6
                 filters = question.filters
                 subset = await queries.find_subset(session, workspace_id, filters, few_cards) if filters else None
-                postings = await find_postings(session, workspace_id, words, grams)
-                hits = await asyncio.to_thread(score, postings, subset)
+                postings = found_in(blocks, [Collection.chunk], words, grams)[Collection.chunk]
                 large = await self._sizes.large(session, workspace_id, space)
                 means = await self._usual(session, workspace_id, space)
+            hits = await asyncio.to_thread(score, postings, subset)
             clock.lap("lexical")
             found = await asking.vectors(space.key, degraded)
             clock.lap("embedding")
         vector = None if found is None else found.embeddings.dense[0]
         usual = [0.0 if vector is None or mean is None else float(mean @ vector) for mean in means]
-        asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large)
+        asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large, version)
         async with self._database.read() as session:
             run = Exploration(session, workspace_id, space, asked, self._segmenter, settings)
             way = self._by_hops if (question.scorer or settings.explore_scorer) == "hops" else self._by_beam
@@ -108,12 +118,16 @@ class ExploreLevel:
             wanted = [
                 chunk.id for card, _ in ranked for chunk in run.reached.by_card.get(card, ())[: settings.evidence_spans]
             ]
-            texts = {row["chunk_id"]: row for row in await queries.list_chunks(session, workspace_id, wanted)}
             relations, points = explore_paths.facts_of(hop for card, _ in ranked for hop in shown.hops.get(card, ()))
             relations |= {
                 relation for card, _ in ranked for trail in shown.trails.get(card, ()) for _, relation, _ in trail.steps
             }
-            told = explore_paths.told_of(await explore_queries.list_told(session, workspace_id, relations, points))
+            chunks, said = await fetch_together(
+                session,
+                queries.chunks_part(workspace_id, wanted),
+                explore_queries.told_part(workspace_id, relations, points),
+            )
+        texts, told = {row["chunk_id"]: row for row in chunks}, explore_paths.told_of(said)
         result = told_hits(ranked, shown, texts, told, settings, question.explain)
         clock.lap("texts")
         return Evidence(
@@ -131,29 +145,28 @@ class ExploreLevel:
     ) -> tuple[Ranked, Found]:
         """The default scorer: seeds, bridges and hops, and Personalised PageRank beside them."""
         settings, reached = self._settings, run.reached
-        await run.pool()
-        clock.lap("pool")
         entities = asked.names.entities
-        links = await run.links(entities, list(reached.by_card), asked.names.titles)
+        links, near = await run.look(entities, asked.names.titles)
+        clock.lap("pool")
         bases = reached.rate()
         # Titles of cards that filters let pass; the others were not reached.
         titles = {card: cards for card, cards in asked.names.titles.items() if card in bases}
         seeded, titled = explore.seeds(bases, links, titles, settings)
-        facts = await run.facts()
+        facts = await run.facts(seeded, near)
         clock.lap("seeds")
         start = explore.reset(facts.best, entities, bases)
         # Under a filter only what passes is walked.
         graph = (
-            await self._graphs.whole(session, workspace_id)
+            await self._graphs.whole(session, workspace_id, asked.version)
             if settings.explore_walk and not asked.question.filters
             else None
         )
         walked = None if graph is None else graph.walk(*start)
         more = {} if graph is None or walked is None else graph.best_cards(walked, settings.explore_walk_cards)
         clock.lap("walk")
-        crossed = await run.bridges(seeded, facts)
+        crossed, bridged = await run.bridges(seeded, facts)
         clock.lap("bridges")
-        hops = await run.hops(crossed, more.keys() - reached.by_card.keys())
+        hops = await run.hops(crossed, bridged, more.keys() - reached.by_card.keys())
         beamed = explore.beam(reached.rate() | seeded, titled, hops, settings)
         if settings.explore_walk and graph is None:
             graph = await self._graphs.around(session, workspace_id, list(beamed))
@@ -169,11 +182,11 @@ class ExploreLevel:
     ) -> tuple[Ranked, Found]:
         """`scorer = hops`: what is matched spreads over relations."""
         matched = {entity.id: 1.0 for entity in asked.names.entities}
-        facts = await run.facts()
+        relations, _ = run.scales(await run.near_facts())
         clock.lap("seeds")
-        near, names = await run.edges(matched, facts.relations)
+        near, names = await run.edges(matched, relations)
         first = explore_hops.spread(matched, near, explore_hops.FIRST)
-        on, more_names = await run.edges(first.scores, facts.relations)
+        on, more_names = await run.edges(first.scores, relations)
         second = explore_hops.spread(first.scores, on, explore_hops.SECOND, explore_hops.FLOOR)
         clock.lap("hops")
         entities = {entity.id: entity for entity in asked.names.entities}
@@ -181,7 +194,7 @@ class ExploreLevel:
             entities.setdefault(entity_id, Entity(entity_id, name, 1, 0))
         scores = explore_hops.totals([matched, first.scores, second.scores])
         best = sorted(scores, key=lambda entity: (-scores[entity], entity))[: self._settings.explore_hop_entities]
-        links = await run.links([entities[entity] for entity in best], (), asked.names.titles)
+        links = await run.links([entities[entity] for entity in best], asked.names.titles)
         bases = run.reached.rate()
         cards = explore_hops.card_scores(scores, ((link.card_id, link.entity.id) for link in links))
         cards |= {card: cards.get(card, 0.0) + 1.0 for card in asked.names.titles if card in bases}
@@ -206,20 +219,24 @@ class ExploreLevel:
             return names
         terms = [self._segmenter.terms(name) for name in unknown]
         hashes = [question_hashes(one) for one in terms]
-        longer = await by_words(
+        words = [word for words, _ in hashes for word in words]
+        grams = [gram for _, grams in hashes for gram in grams]
+        keys, most = [name_key(name) for name in unknown], self._settings.explore_spellings
+        spelt, blocks = await fetch_together(
+            session,
+            explore_queries.spellings_part(workspace_id, keys, most),
+            postings_part(workspace_id, [Collection.entity], words, grams),
+        )
+        near = explore_queries.spellings_of(spelt, keys)
+        likely = {key: spelt_like(key, neighbours) for key, neighbours in near.items()}
+        longer = score(found_in(blocks, [Collection.entity], words, grams)[Collection.entity]).top(most)[0]
+        entities = await explore_queries.list_entities(
             session,
             workspace_id,
-            [Collection.entity],
-            [word for words, _ in hashes for word in words],
-            [gram for _, grams in hashes for gram in grams],
-            self._settings.explore_spellings,
+            [one for found in likely.values() for one in found],
+            longer.tolist(),
+            self._settings.explore_counted,
         )
-        near = await explore_queries.list_spellings(
-            session, workspace_id, [name_key(name) for name in unknown], self._settings.explore_spellings
-        )
-        likely = {key: spelt_like(key, neighbours) for key, neighbours in near.items()}
-        ids = [owner for owner, _ in longer[Collection.entity]] + [one for found in likely.values() for one in found]
-        entities = await explore_queries.list_entities(session, workspace_id, ids, self._settings.explore_counted)
         by_name = list({one.id: (one.name, one) for one in entities.values()}.values())
         guessed = {one.id: one for one in names.entities}
         for name in unknown:

@@ -1,8 +1,9 @@
 """Level 3: Bundle Search over the cone, episode ← facet ← claim.
 
-Five short statements (space, whether there is a cone, postings, anchors with the reached part of the cone, texts), one
-more under filters, and now and then one for sizes or the calibration; none waits for the embedder. Costs are
-`bundle`'s; a leg that fails is an empty leg and a word in `degraded`.
+Five round trips (space and whether there is a cone, postings, how to plan, anchors with the reached part of the cone,
+texts), one more under filters, and now and then one for sizes or the calibration; none waits for the embedder or for
+what is counted in between, which goes on in a thread. Costs are `bundle`'s; a leg that fails is an empty leg and a word
+in `degraded`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core import clock as time_of_day
 from app.db.session import Database
+from app.db.together import fetch_together
 from app.index.collections import Collection, TextKind
 from app.index.lexical import search_many
 from app.index.postings import LexicalHits
@@ -27,7 +29,7 @@ from app.retrieval import context_queries, queries
 from app.retrieval.calibrating import Calibrations
 from app.retrieval.calibration import Calibration
 from app.retrieval.collections import Sizes
-from app.retrieval.context_costs import price
+from app.retrieval.context_costs import Choice, Priced, price
 from app.retrieval.context_hits import told_hits
 from app.retrieval.context_queries import ConeRequest, Passing
 from app.retrieval.levels.level1_search import Clock
@@ -77,13 +79,17 @@ class ContextLevel:
         """
         clock = Clock.start()
         degraded: list[str] = []
-        preset = question.preset or self._settings.context_preset
+        settings = self._settings
+        preset = question.preset or settings.context_preset
         asked = await self._read(question)
         async with self._questions.asking([asked.vector_text]) as asking:
             async with self._database.read() as session:
-                scope = await queries.get_scope(session, workspace_id)
-                if not await context_queries.has_cone(session, workspace_id):
+                scopes, cones = await fetch_together(
+                    session, queries.scope_part(workspace_id), context_queries.cone_part(workspace_id)
+                )
+                if not cones[0]["cone"]:
                     return None
+                scope = queries.scope_of(scopes[0])
                 passing = await self._passing(session, workspace_id, question)
                 words = await search_many(
                     session,
@@ -129,22 +135,22 @@ class ContextLevel:
                     ef_search=max(self._settings.context_anchors * 5 // 4, 64),
                 ),
             )
-            clock.lap("cone")
-            scales = calibration.scales(script)
+        clock.lap("cone")
+
+        def counted() -> tuple[Priced, Choice]:
+            scales, baseline = calibration.scales(script), calibration.baseline(TextKind.point, script)
             moment = asked.moment.timestamp()
-            baseline = calibration.baseline(TextKind.point, script)
-            priced = price(reached, words, asked.times, asked.in_han, moment, scales, self._settings, preset, baseline)
-            relevant = priced.says_something(
-                None if found is None else _stranger(calibration, script, float(self._settings.context_strangers)),
-                self._settings.context_words_enough,
-            )
-            chosen = priced.chosen(
-                question.limit,
-                self._settings.context_paths,
-                self._settings.context_claims * question.limit,
-                self._settings.context_diversity,
-            )
-            clock.lap("costs")
+            priced = price(reached, words, asked.times, asked.in_han, moment, scales, settings, preset, baseline)
+            claims = settings.context_claims * question.limit
+            return priced, priced.chosen(question.limit, settings.context_paths, claims, settings.context_diversity)
+
+        priced, chosen = await asyncio.to_thread(counted)
+        relevant = priced.says_something(
+            None if found is None else _stranger(calibration, script, float(settings.context_strangers)),
+            settings.context_words_enough,
+        )
+        clock.lap("costs")
+        async with self._database.read() as session:
             texts = await context_queries.list_told(session, workspace_id, chosen.wanted)
         hits = told_hits(priced, chosen, texts, self._settings.snippet_chars, question.explain)
         clock.lap("texts")

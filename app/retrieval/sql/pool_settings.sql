@@ -1,4 +1,4 @@
--- in:    :ef_search
+-- in:    $1 ef_search
 -- out:   one row; the settings hold until the transaction ends
 -- index: none
 -- Generic plans, because planning `pool` costs as much as its look-ups; but they take every workspace for one of
@@ -10,4 +10,4 @@ SELECT
     set_config('enable_seqscan', 'off', true),
     set_config('max_parallel_workers_per_gather', '0', true),
     set_config('hnsw.iterative_scan', 'strict_order', true),
-    set_config('hnsw.ef_search', :ef_search, true)
+    set_config('hnsw.ef_search', $1::text, true)

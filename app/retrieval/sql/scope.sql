@@ -1,4 +1,4 @@
--- in:    :workspace_id, :most_stale cards to count
+-- in:    $1 workspace, $2 cards to count
 -- out:   one row: the space that search reads (nulls: none yet), whether its vector index is usable, and how many
 --        cards have a text that is not searchable yet
 -- index: uq_embedding_spaces_current, ix_cards_state
@@ -18,8 +18,8 @@ SELECT
         FROM (
             SELECT 1
             FROM cards
-            WHERE workspace_id = :workspace_id AND state IN ('queued', 'working', 'failed') AND trashed_at IS NULL
-            LIMIT :most_stale
+            WHERE workspace_id = $1 AND state IN ('queued', 'working', 'failed') AND trashed_at IS NULL
+            LIMIT $2
         ) AS stale
     ) AS stale_cards
 FROM (VALUES (1)) AS one
