@@ -108,7 +108,12 @@ class Rounds:
         self, request: ChatRequest, said: str, calls: Sequence[ToolCall], settled: Sequence[Called]
     ) -> ChatRequest | None:
         """The next round's request; None where its prompt does not fit any more."""
-        begun = [*request.messages, Message("assistant", said, tool_calls=calls)]
+        # What is no JSON object is not sent back: servers that read it fail of it.
+        shown = [
+            replace(call, arguments=call.arguments if called.is_readable else "{}")
+            for call, called in zip(calls, settled, strict=True)
+        ]
+        begun = [*request.messages, Message("assistant", said, tool_calls=shown)]
         tags = sum(PER_MESSAGE_TOKENS + self.counter.count(_NO_ROOM) for _ in settled)
         left = self.prompt_tokens - self._count(begun)
         if left < tags:

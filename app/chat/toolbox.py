@@ -48,6 +48,16 @@ class Called:
     data: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, Any] | None = None
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether the arguments are a JSON object of a size that can be told again."""
+        try:
+            return self.given is not None or (
+                len(self.arguments) <= _STORED_CHARS and isinstance(json.loads(self.arguments), dict)
+            )
+        except (ValueError, RecursionError):
+            return False
+
     def stored(self) -> dict[str, Any]:
         """As a message keeps it and the wire shows it."""
         return {
