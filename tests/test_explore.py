@@ -20,7 +20,7 @@ from app.text.gazetteer import candidate_runs, likely_keys
 from app.text.names import Spot
 from app.text.segment import Segmenter
 
-SETTINGS = RetrievalSettings()
+SETTINGS = RetrievalSettings(explore_named_mention=0.3)
 A, B, C, D = (uuid.UUID(int=n) for n in range(1, 5))
 
 

@@ -39,6 +39,7 @@ class RetrievalSettings(BaseModel):
     context_bm25_b: float = Field(0.5, ge=0, le=1)
     context_bare_claim: bool = Field(True, description="The claim's own vector counts beside that of its edge")
     context_superseded: float = Field(0.25, ge=0, description="Cost of a claim that is no longer valid")
+    context_at_hand: float = Field(0.1, ge=0, description="What a card costs less that was cited just before")
     context_strip_times: bool = True
     context_adaptive: bool = Field(False, description="Weigh claims against their edges by adaptive confidence")
     context_strangers: Literal["0.05", "0.25", "0.5"] = Field(
@@ -64,7 +65,9 @@ class RetrievalSettings(BaseModel):
     explore_hop_entities: int = Field(100, ge=1, le=5000, description="scorer hops: entities whose cards count")
     explore_pinned: int = Field(2, ge=0, le=100, description="First places that the beam gives")
     explore_named_title: float = Field(0.6, ge=0)
-    explore_named_mention: float = Field(0.3, ge=0)
+    explore_named_mention: float = Field(
+        0.0, ge=0, description="What a name gives to cards that have it in their text (0.3 in the recipe): brings nothing"
+    )
     explore_inside_link: float = Field(0.8, ge=0)
     explore_mention_link: float = Field(0.9, ge=0)
     explore_hop: float = Field(0.9, ge=0, description="0: no hops")

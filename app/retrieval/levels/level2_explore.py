@@ -161,7 +161,7 @@ class ExploreLevel:
             if settings.explore_walk and not asked.question.filters
             else None
         )
-        walked = None if graph is None else graph.walk(*start)
+        walked = None if graph is None else await asyncio.to_thread(graph.walk, *start)
         more = {} if graph is None or walked is None else graph.best_cards(walked, settings.explore_walk_cards)
         clock.lap("walk")
         crossed, bridged = await run.bridges(seeded, facts)
@@ -170,7 +170,7 @@ class ExploreLevel:
         beamed = explore.beam(reached.rate() | seeded, titled, hops, settings)
         if settings.explore_walk and graph is None:
             graph = await self._graphs.around(session, workspace_id, list(beamed))
-            walked = graph.walk(*start)
+            walked = await asyncio.to_thread(graph.walk, *start)
         visits = {} if graph is None or walked is None else graph.of_cards(walked, beamed)
         clock.lap("hops")
         ranked = explore.merged(beamed, visits, settings)
