@@ -17,6 +17,7 @@ from app.chat.merge import Merging
 from app.chat.rearrange import Rearranging
 from app.chat.reflection import Reflection
 from app.chat.remembering import MeasuredBackgrounds, Remembering
+from app.chat.standing import Standing
 from app.core.errors import ConfigurationError
 from app.core.log import get
 from app.db import migrate
@@ -89,6 +90,7 @@ class Services:
     recall: Recall
     remembering: Remembering
     reflection: Reflection
+    standing: Standing
     conversations: Conversations
     forking: Forking
     merging: Merging
@@ -185,7 +187,8 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         reflection = Reflection(database, reflecting, is_on=settings.memory_reflect == "on")
         answering = Answering(retriever, providers, settings)
         await answering.open()
-        conversations = Conversations(database, answering, providers, settings, remembering)
+        standing = Standing(database, providers, settings, sentences=sentences, terms=segmenter.terms)
+        conversations = Conversations(database, answering, standing, providers, settings, remembering)
         stack.push_async_callback(conversations.close)
         unqueued = Intake(settings.card_max_bytes, queued=False)
         # Dictionaries and models stay: the collector need not go through them again and again.
@@ -213,6 +216,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             recall=recall,
             remembering=remembering,
             reflection=reflection,
+            standing=standing,
             conversations=conversations,
             forking=Forking(database, spaces, settings),
             merging=Merging(database, spaces, settings),

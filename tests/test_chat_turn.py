@@ -78,7 +78,9 @@ class Talk:
     def process(self, **more: Any) -> Conversations:
         """Another process on the same database."""
         settings = self.services.settings.model_copy(update=more)
-        return Conversations(self.services.database, self.services.answering, self.services.providers, settings)
+        return Conversations(
+            self.services.database, self.services.answering, self.services.standing, self.services.providers, settings
+        )
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from app.chat.insight import behind_note, nothing_said, with_reports
 from app.chat.prompt import Prompt, lay_out
 from app.chat.rounds import Rounds
 from app.chat.settings import AnswerSettings
+from app.chat.shown import saying
 from app.chat.toolbox import Called, Toolbox
 from app.chat.tools import Tool, ToolContext
 from app.core.log import get
@@ -31,6 +32,7 @@ from app.providers.ports import (
     ChatRequest,
     Message,
     ProviderError,
+    Source,
     StopReason,
     Text,
     ToolSpec,
@@ -52,8 +54,10 @@ _SUMMARY_FRAME_TOKENS: Final = 12
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What is asked, of whom. `history` is oldest first and does not hold the question. `memories` get their markers
-    here; `insights` of other branches and `topology`, where this one stands, are told as data. `tools` are offered to
-    models that can call them, in the name of `context`.
+    here; `insights` of other branches and `topology`, where this one stands, are told as data, and so is `before`, what
+    the conversation came to before the history. `context_cards` were cited on the way here. `told` is what a question
+    about the conversation itself is answered from. `tools` are offered to models that can call them, in the name of
+    `context`.
     """
 
     query: str
@@ -66,6 +70,9 @@ class Ask:
     memories: Sequence[Citable] = ()
     insights: Sequence[Note] = ()
     topology: Sequence[Note] = ()
+    before: str = ""
+    context_cards: Sequence[uuid.UUID] = ()
+    told: Sequence[Note] = ()
     tools: Sequence[Tool] = ()
     context: ToolContext | None = None
     instructions: str = ""
@@ -186,6 +193,8 @@ class Answering:
             ask.level,
             ask.limit or self._settings.answer_limit,
             ask.filters,
+            context_cards=ask.context_cards,
+            about_conversation=bool(ask.told),
             # Without a model findings are scored by themselves.
             reader=None if provider.name == OFFLINE else provider,
             reader_model=model,
@@ -204,7 +213,8 @@ class Answering:
         room = await asyncio.to_thread(self._room, able.context_window, toolbox.specs, counter, most)
         prompt = await self._lay_out(ask, evidence, room, counter)
         draft.ledger = prompt.ledger
-        draft.citer = citer = Citer(prompt.citable)
+        tainted = is_tainted(ask, evidence, prompt)
+        draft.citer = citer = saying(prompt, is_tainted=tainted)
         retrieved = time.perf_counter()
         first: float | None = None
         rounds = Rounds(
@@ -217,13 +227,14 @@ class Answering:
                 tools=toolbox.specs,
                 question=ask.query,
                 sources=prompt.sources,
+                told=_told(ask, evidence),
             ),
             settings=self._settings,
             counter=counter,
             prompt_tokens=room.prompt_tokens,
             toolbox=toolbox,
-            context=replace(ask.context, is_tainted=is_tainted(ask, evidence, prompt)) if ask.context else None,
-            said=lambda: len(citer.text),
+            context=replace(ask.context, is_tainted=tainted) if ask.context else None,
+            said=citer.settle,
         )
         prompt.ledger.rounds = rounds.counted
         begun: set[int] = set()
@@ -234,6 +245,8 @@ class Answering:
         async with aclosing(speaks) as events:
             async for event in events:
                 if isinstance(event, Called):
+                    if text := citer.take():
+                        yield Token(text)
                     is_news = id(event) not in begun
                     begun.add(id(event))
                     if is_news:
@@ -311,6 +324,7 @@ class Answering:
             shares=self._settings.budget_shares,
             summary=summary,
             summary_tokens=self._settings.budget_summary_tokens,
+            before=ask.before,
         )
         ledger = prompt.ledger
         ledger.context_tokens, ledger.reserve_tokens = room.context_tokens, room.reserve_tokens
@@ -353,9 +367,17 @@ def is_tainted(ask: Ask, evidence: Evidence, prompt: Prompt) -> bool:
         evidence.hits
         or prompt.insights
         or prompt.topology
+        or ask.before
         or any(one.kind != "memory" for one in prompt.citable.values())
         or any(turn.is_tainted for turn in ask.history)
     )
+
+
+def _told(ask: Ask, evidence: Evidence) -> list[Source]:
+    """What was said in the conversation, where the question is about that."""
+    if evidence.level is not Level.context:
+        return []
+    return [Source("", note.label, note.text, note.score) for note in ask.told]
 
 
 async def _said(text: str) -> AsyncGenerator[str | Called]:

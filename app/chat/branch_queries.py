@@ -481,3 +481,16 @@ async def list_counted(
         .order_by(Branch.id)
     )
     return [Counted(branch, messages, found, last) for branch, messages, last, found in rows]
+
+
+async def list_last_said(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID
+) -> dict[uuid.UUID, int]:
+    """The branches in which anything was said, by the order in which they were last spoken in; later is larger."""
+    rows = await session.execute(
+        select(Message.branch_id)
+        .where(Message.workspace_id == workspace_id, Message.conversation_id == conversation_id)
+        .group_by(Message.branch_id)
+        .order_by(func.max(Message.created_at), Message.branch_id)
+    )
+    return {branch_id: place for place, branch_id in enumerate(rows.scalars(), 1)}

@@ -16,6 +16,7 @@ from app.chat.answer import Answering, Ask
 from app.chat.remembering import Remembering
 from app.chat.running import Run, Runs
 from app.chat.settings import AnswerSettings
+from app.chat.standing import Standing
 from app.chat.tables import Message
 from app.chat.turn import Started, TurnEvent, TurnStopped, TurnWork
 from app.db.session import Database
@@ -32,12 +33,14 @@ class Conversations:
         self,
         database: Database,
         answering: Answering,
+        standing: Standing,
         providers: ChatProviders,
         settings: AnswerSettings,
         remembering: Remembering | None = None,
     ) -> None:
         self._database = database
         self._answering = answering
+        self._standing = standing
         self._providers = providers
         self._settings = settings
         self._remembering = remembering
@@ -65,6 +68,7 @@ class Conversations:
         work = TurnWork(
             database=self._database,
             answering=self._answering,
+            standing=self._standing,
             workspace_id=workspace_id,
             started=Started(conversation.id, branch.id, asked.id, answer.id),
             ordinal=asked.ordinal,

@@ -124,15 +124,17 @@ def lay_out(
     shares: Mapping[Bucket, float] = SHARES,
     summary: str = "",
     summary_tokens: int = 0,
+    before: str = "",
 ) -> Prompt:
     """The prompt that fits `budget_tokens` by `counter`. Instructions and question stay whole; the rest is shared out
     as `allocate` says. Without cards (not `grounded`) the dialog takes what others leave.
 
     `summary` stands for the turns that are left out; where there is none yet, `summary_tokens` are kept free for it.
+    `before` is what the conversation came to before the history begins: it is told first, and goes last.
     Raises QuestionTooLong. May take tens of milliseconds.
     """
     material = Material(sources, history, connections, memories, insights, topology)
-    laying = _Laying(question, material, budget_tokens, counter, grounded, extra_instructions, shares, summary)
+    laying = _Laying(question, material, budget_tokens, counter, grounded, extra_instructions, shares, summary, before)
     return laying.prompt(summary_tokens)
 
 
@@ -148,6 +150,7 @@ class _Laying:
     extra_instructions: str
     shares: Mapping[Bucket, float]
     summary: str
+    before: str = ""
     pairs: list[list[Turn]] = field(default_factory=list)
     parts: dict[Bucket, list[_Part]] = field(default_factory=dict)
 
@@ -175,14 +178,14 @@ class _Laying:
             lines = self._lines(self._granted_cards(plan, items))
             items[Bucket.graph_paths] = [self._path_item(line, one) for line, one in self._shown(lines)]
             plan = allocate(self.budget, wants, self.shares)
-        return self._written(plan, items, lines, instructions, aside)
+        return self._written(plan, items, lines, instructions, self._room_for_summary(summary_tokens))
 
     # ------------------------------------------------------------------------- what wants to be in
 
     def _instructions(self) -> str:
         instructions = INSTRUCTIONS if self.grounded else CHAT_INSTRUCTIONS
         material = self.material
-        if material.connections or material.memories or material.insights or material.topology or self.summary:
+        if material.connections or material.memories or material.insights or material.topology or self._earlier:
             instructions += f"\n{MORE_DATA}"
         if any(source.kind == "report" for source in material.sources):
             instructions += f"\n{REPORTS}"
@@ -237,9 +240,17 @@ class _Laying:
     def _path_item(self, line: str, connection: Connection) -> Item:
         return self._item(render_line(line), connection.score)
 
+    @property
+    def _earlier(self) -> str:
+        return "\n\n".join(filter(None, (self.before, self.summary)))
+
     def _aside(self, summary_tokens: int) -> int:
+        before = self.counter.count(render_summary(self.before) + "\n\n") if self.before else 0
         if self.summary:
-            return self.counter.count(render_summary(self.summary) + "\n\n")
+            return self.counter.count(render_summary(self._earlier) + "\n\n")
+        return before + self._room_for_summary(summary_tokens)
+
+    def _room_for_summary(self, summary_tokens: int) -> int:
         tokens = min(summary_tokens, limit_of(self.shares[Bucket.current_dialog], self.budget) // 4)
         return tokens if tokens >= _MIN_SUMMARY_TOKENS else 0
 
@@ -330,7 +341,11 @@ class _Laying:
         left_out = self.pairs[: len(self.pairs) - len(self.parts[Bucket.current_dialog])]
         return Prompt(
             messages=found,
-            sources=[_as_source(one) for one in (*cards, *memories)],
+            sources=[
+                *(_as_source(one) for one in (*cards, *memories)),
+                # What another branch found answers, too, and cannot be pointed to.
+                *(Source("", part.what.label, part.what.text) for part in self.parts[Bucket.branch_insights]),
+            ],
             citable={one.marker: one for one in (*cards, *memories)},
             ledger=ledger,
             insights=[part.what for part in self.parts[Bucket.branch_insights]],
@@ -342,7 +357,7 @@ class _Laying:
     def _history(self) -> tuple[list[Turn], str]:
         kept = self.parts[Bucket.current_dialog]
         turns = [turn for part in kept for turn in _past(part.what)]
-        return turns, self.summary if len(kept) < len(self.pairs) else ""
+        return turns, self._earlier if len(kept) < len(self.pairs) else self.before
 
     def _blocks(self) -> Blocks:
         paths = [part.what for part in self.parts[Bucket.graph_paths]]
@@ -367,9 +382,10 @@ class _Laying:
                 key = (part.worth, payer, -place)
                 worst = key if worst is None else min(worst, key)
         if worst is None:
-            if self.summary:
-                self.summary = ""
-                return Bucket.current_dialog, _Part("", "summary", 0, 0.0)
+            for name in ("summary", "before"):
+                if getattr(self, name):
+                    setattr(self, name, "")
+                    return Bucket.current_dialog, _Part("", name, 0, 0.0)
             raise QuestionTooLong(window_tokens=self.budget)
         bucket = _PAYERS[worst[1]]
         return bucket, self.parts[bucket].pop(-worst[2])
@@ -421,7 +437,7 @@ class _Laying:
             ledger.packed(Bucket.current_dialog, sum(part.tokens for part in kept), f"{turns} messages")
         if summary:
             tokens = self.counter.count(render_summary(summary) + "\n\n")
-            ledger.packed(Bucket.current_dialog, tokens, "summary")
+            ledger.packed(Bucket.current_dialog, tokens, "before" if summary == self.before else "summary")
         if older := len(self.pairs) - len(kept):
             ledger.cut(Bucket.current_dialog, f"{older} older turns", items[len(kept)].tokens, "does_not_fit")
 

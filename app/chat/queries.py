@@ -225,27 +225,6 @@ async def list_messages(
     return (await session.scalars(messages.limit(limit) if limit else messages)).all()
 
 
-async def list_history(
-    session: AsyncSession, workspace_id: uuid.UUID, branch_id: uuid.UUID, before: int, limit: int
-) -> Sequence[Message]:
-    """The newest finished messages of a branch before an ordinal, oldest first. Failed answers are no history."""
-    rows = (
-        await session.scalars(
-            select(Message)
-            .where(
-                Message.workspace_id == workspace_id,
-                Message.branch_id == branch_id,
-                Message.ordinal < before,
-                Message.status.in_(("complete", "interrupted")),
-                Message.content != "",
-            )
-            .order_by(Message.ordinal.desc())
-            .limit(limit)
-        )
-    ).all()
-    return rows[::-1]
-
-
 async def get_answer(session: AsyncSession, workspace_id: uuid.UUID, message_id: uuid.UUID) -> Message:
     """The assistant's message with this id. Raises MessageNotFound."""
     found = (

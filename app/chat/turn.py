@@ -11,25 +11,24 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 from app.budget.ledger import Ledger
 from app.chat import queries
 from app.chat.answer import Answer, Answering, Ask, CallEnded, Calling, Draft, Routed, Token
-from app.chat.blocks import Turn
 from app.chat.citations import Citation
 from app.chat.remembering import Remembering
 from app.chat.running import Run
+from app.chat.standing import Standing
 from app.chat.toolbox import Called
 from app.core.errors import Conflict, MindConeError, ShuttingDown, Unavailable
 from app.core.log import get
 from app.db.session import Database
-from app.providers.ports import ChatProvider, ChatRequest, Message, Role, Text
+from app.providers.ports import ChatProvider, ChatRequest, Message, Text
 from app.retrieval.types import Route
 
 log = get(__name__)
 
-HISTORY_MESSAGES: Final = 50
 TITLE_CHARS: Final = 80
 # Waits before an end that the database did not take is offered again: a restart takes seconds.
 _OFFER_AGAIN_SECONDS: Final = (0.2, 1.0, 3.0)
@@ -93,6 +92,7 @@ class TurnWork:
 
     database: Database
     answering: Answering
+    standing: Standing
     workspace_id: uuid.UUID
     started: Started
     ordinal: int
@@ -105,12 +105,10 @@ class TurnWork:
 
     async def speak(self, run: Run[TurnEvent]) -> Answer:
         run.say(self.started)
-        async with self.database.read() as session:
-            rows = await queries.list_history(
-                session, self.workspace_id, self.started.branch_id, self.ordinal, HISTORY_MESSAGES
-            )
-        history = [Turn(cast(Role, row.role), row.content) for row in rows]
-        ask = replace(self.ask, history=history)
+        started = self.started
+        ask = await self.standing.told(
+            self.workspace_id, started.conversation_id, started.branch_id, self.ordinal, self.ask
+        )
         if self.remembering is not None:
             ask = replace(ask, memories=await self.remembering.memories(self.workspace_id, ask.query))
         async with aclosing(self.answering.stream(self.workspace_id, ask, self.draft)) as events:

@@ -33,6 +33,8 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
         "answer": "根据你的笔记（离线摘录，未使用大模型）：",
         "nearest": "没有找到能直接回答的句子，下面是最接近的内容（离线摘录，未使用大模型）：",
         "nothing": "手头的笔记没有提到这一点。",
+        "told": "在这次对话里（离线摘录，未使用大模型）：",
+        "said_in": "（{where}）",
         "hello": "你好！",
         "able": (
             "我是 MindCone 的离线助手，没有接入大模型，所以不会自由发挥。我可以：\n\n"
@@ -51,6 +53,8 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
         "answer": "From your notes (extractive, no language model):",
         "nearest": "No sentence of your notes clearly answers this. The closest ones (extractive, no language model):",
         "nothing": "The notes at hand do not say.",
+        "told": "From this conversation (extractive, no language model):",
+        "said_in": " ({where})",
         "hello": "Hello!",
         "able": (
             "I am MindCone's offline assistant. No language model is connected, so I make nothing up. I can:\n\n"
@@ -69,6 +73,7 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
 _CONTEXT_TOKENS: Final = 1_000_000
 _SUMMARY_TOKENS: Final = 500
 _SUMMARY_SENTENCES: Final = 8
+_TOLD_SENTENCES: Final = 6
 _MIN_LINES: Final = 4
 _TITLE_CHARS: Final = 60
 _TITLE_HAN_CHARS: Final = 30
@@ -136,7 +141,19 @@ class OfflineChat:
         question = request.question or _last_of_user(request)
         if request.purpose == "title":
             return self._title(question)
+        if request.told and (said := self._told(question, request.told)):
+            return said
         return self._answer(question, request.sources)
+
+    def _told(self, question: str, told: Sequence[Source]) -> str:
+        """From what was said in the conversation, each sentence with where; what it came to, where the question has
+        no word of it.
+        """
+        words = _WORDS[language(question)]
+        picked = answer(question, told, self._sentences, self._terms)
+        quotes = picked.quotes if picked.is_answer else digest(told, self._sentences, self._terms, _TOLD_SENTENCES)
+        lines = [f"- {without_markers(quote.sentence.text)}{_said_in(words, quote.source)}" for quote in quotes]
+        return words["told"] + "\n\n" + "\n".join(lines) if lines else ""
 
     def _answer(self, question: str, sources: Sequence[Source]) -> str:
         words = _WORDS[language(question)]
@@ -198,6 +215,20 @@ def language(text: str) -> Language:
     return "zh" if han > latin else "en"
 
 
+def without_frame(text: str) -> str:
+    """What the offline provider quoted in an answer of its own, without what it said around it; other text as it is."""
+    for words in _WORDS.values():
+        text = text.replace(words["able"], "")
+    return "\n".join(line for line in text.splitlines() if line.strip() not in _FRAMES).strip()
+
+
+_FRAMES: Final = frozenset(
+    words[name].strip()
+    for words in _WORDS.values()
+    for name in ("answer", "nearest", "nothing", "hello", "told", "summary")
+)
+
+
 def _runs(quotes: Sequence[Quote]) -> list[list[Quote]]:
     """Sentences that follow each other in their source belong together; items and table rows stand alone."""
     runs: list[list[Quote]] = []
@@ -215,8 +246,16 @@ def _runs(quotes: Sequence[Quote]) -> list[list[Quote]]:
     return runs
 
 
+def _said_in(words: dict[str, str], source: Source) -> str:
+    return words["said_in"].format(where=source.title) if source.title else ""
+
+
 def _cited(quote: Quote, wants_date: bool = False) -> str:
-    cited = f"{without_markers(quote.sentence.text)} [{quote.source.marker}]"
+    said = without_markers(quote.sentence.text)
+    if not quote.source.marker:
+        # What another branch found can be told and not pointed to.
+        return said + _said_in(_WORDS[language(said)], quote.source)
+    cited = f"{said} [{quote.source.marker}]"
     # "Yesterday" needs the day on which it was said.
     return f"{cited} — {quote.source.title}" if wants_date and has_date(quote.source.title) else cited
 

@@ -296,6 +296,6 @@ def _greedy(
 
 
 def _in_reading_order(chosen: Sequence[_Candidate]) -> list[Quote]:
-    order = {marker: n for n, marker in enumerate(dict.fromkeys(c.source.marker for c in chosen))}
-    by_place = sorted(chosen, key=lambda c: (order[c.source.marker], c.sentence.position))
+    order = {source: n for n, source in enumerate(dict.fromkeys(id(c.source) for c in chosen))}
+    by_place = sorted(chosen, key=lambda c: (order[id(c.source)], c.sentence.position))
     return [Quote(c.sentence, c.source) for c in by_place]

@@ -143,7 +143,8 @@ class Source:
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One model call. `question` and `sources` repeat what the messages already say in words;
-    wire dialects ignore them, the offline provider answers from them.
+    wire dialects ignore them, the offline provider answers from them. `told` is what was said in the
+    conversation, where the question asks about that; it has no markers.
 
     `tool_choice` `none` keeps the tools that earlier messages called known, and lets none be called now.
     `max_tokens` bounds what is said; room for thoughts that nobody sees comes on top.
@@ -158,6 +159,7 @@ class ChatRequest:
     json_schema: Mapping[str, Any] | None = None
     question: str = ""
     sources: Sequence[Source] = ()
+    told: Sequence[Source] = ()
     purpose: Literal["answer", "summarise", "extract", "title"] = "answer"
 
 

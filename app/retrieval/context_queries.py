@@ -87,7 +87,9 @@ class Passing:
 
 @dataclass(frozen=True, slots=True)
 class ConeRequest:
-    """`vector` None: words alone. `approximate`: kinds that go through their vector index."""
+    """`vector` None: words alone. `approximate`: kinds that go through their vector index. `cards`: whose episodes are
+    reached in any case.
+    """
 
     space: SpaceRow
     vector: npt.NDArray[np.float32] | None
@@ -102,6 +104,7 @@ class ConeRequest:
     with_links: bool
     rrf_k: int
     ef_search: int
+    cards: Sequence[uuid.UUID] = ()
 
 
 async def find_passing(
@@ -142,6 +145,7 @@ async def get_reached(session: AsyncSession, workspace_id: uuid.UUID, request: C
         *filter_values(request.filters),
         None if request.passing is None else list(request.passing.cards),
         request.episodes,
+        *([list(request.cards)] if request.cards else []),
     )
     parts: list[list[Any]] = [[] for _ in _PARTS]
     for row in sorted(rows, key=_place):
@@ -164,12 +168,19 @@ def cone_statement(request: ConeRequest) -> str:
         few,
         bool(request.filters) and not few,
         request.with_links,
+        bool(request.cards),
     )
 
 
 @cache
 def _cone_statement(
-    space_id: int, dimension: int, legs: tuple[tuple[TextKind, bool], ...], few: bool, many: bool, links: bool
+    space_id: int,
+    dimension: int,
+    legs: tuple[tuple[TextKind, bool], ...],
+    few: bool,
+    many: bool,
+    links: bool,
+    at_hand: bool,
 ) -> str:
     near = "\nUNION ALL\n".join(_leg(kind, through_index, few, many) for kind, through_index in legs)
     statement = filled(
@@ -178,6 +189,7 @@ def _cone_statement(
         few="AND {row} = ANY ($14::uuid[])" if few else "",
         many=load(PACKAGE, "only_cards") if many else "",
         links=load(PACKAGE, "context_links") if links else "",
+        cards=load(PACKAGE, "context_cards") if at_hand else "",
     )
     return statement.replace("{space}", str(int(space_id))).replace("{dimension}", str(int(dimension)))
 

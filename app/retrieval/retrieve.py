@@ -72,6 +72,8 @@ class Retriever:
         if level is Level.context:
             evidence = await self._context.search(workspace_id, question, decision)
             if evidence is None:
+                if question.about_conversation:
+                    return Evidence(question.query, decision, ()), decision
                 decision = replace(decision, gates=[*decision.gates, "no_cone"])
                 level = Level.search
         if level is Level.insight:
@@ -95,7 +97,7 @@ class Retriever:
         async with self._database.read() as session:
             cards, cone, reports = await queries.get_offer(session, workspace_id)
         # Which names are known, level explore finds out by itself.
-        facts = Facts(cards=cards, cone=cone, reports=reports)
+        facts = Facts(cards=cards, cone=cone, reports=reports, conversation=question.about_conversation)
         decision = route(question.query, None, facts)
         if question.wants_hits and cards and decision.level is Level.chat:
             decision = replace(decision, level=Level.search, gates=[*decision.gates, "hits_wanted"])

@@ -22,15 +22,21 @@ _INSTEAD: Final = {Level.insight: Level.search, Level.context: Level.search, Lev
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the workspace has to offer. None: not known, so no gate."""
+    """What the workspace has to offer. None: not known, so no gate. `conversation`: one that can answer questions about
+    itself, whatever else there is.
+    """
 
     cards: bool | None = None
     cone: bool | None = None
     reports: bool | None = None
     known_entity: bool | None = None
+    conversation: bool = False
 
 
 NO_FACTS: Final = Facts()
+
+# The rule for questions about the conversation itself.
+CONVERSATION: Final = "conversation"
 
 
 def route(query: str, explicit: Level | None, facts: Facts = NO_FACTS) -> Route:
@@ -51,6 +57,13 @@ def wanted(query: str, model: Classifier | None = None) -> Route:
     return by_chance(dict(zip(Level, (model or classifier()).probabilities(text, seen).tolist(), strict=True)))
 
 
+def leans_on_conversation(query: str) -> bool:
+    """Whether a question is about the conversation that it is part of: what was said, earlier or in another branch."""
+    text = masked(query)
+    rule = find_rule(text, {CUES[place] for place in cues(text)}) if text else None
+    return rule is not None and rule.reason == CONVERSATION
+
+
 def by_chance(chances: Mapping[Level, float]) -> Route:
     """The level that the classifier's probabilities stand for."""
     likely = sorted(chances, key=lambda level: (-chances[level], level))
@@ -60,6 +73,8 @@ def by_chance(chances: Mapping[Level, float]) -> Route:
 
 def gated(decision: Route, facts: Facts) -> Route:
     """The same, or what the workspace lets through of it."""
+    if facts.conversation and decision.reason == CONVERSATION:
+        return decision
     if facts.cards is False and decision.level is not Level.chat:
         return replace(decision, level=Level.chat, gates=[*decision.gates, "empty_workspace"])
     while (gate := _gate(decision.level, facts)) is not None:
@@ -73,7 +88,7 @@ def escalate(decision: Route, evidence_weak: bool, facts: Facts = NO_FACTS) -> R
     """
     if not evidence_weak or decision.escalated_from is not None or decision.reason == "explicit":
         return decision
-    if decision.level is Level.chat:
+    if decision.level is Level.chat or (facts.conversation and decision.reason == CONVERSATION):
         return decision
     for deeper in Level:
         if deeper > decision.level and _gate(deeper, facts) is None and not _was_closed(deeper, decision):

@@ -49,6 +49,8 @@ class Question:
     """`level` None lets the router decide; whoever `wants_hits` is not told that it is small talk.
 
     `limit` counts cards. `reader` is the model that may be asked before the answer: level insight alone does.
+    `context_cards` are at hand where it is asked: level context looks at them, too. `about_conversation`: it asks about
+    the conversation that it is part of, which can answer it.
     """
 
     query: str
@@ -63,6 +65,8 @@ class Question:
     wants_hits: bool = False
     reader: ChatProvider | None = None
     reader_model: str | None = None
+    context_cards: Sequence[uuid.UUID] = ()
+    about_conversation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ class Insight:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a level found. `degraded` names what could not be done (`embedder_unavailable`,
-    `level_unavailable`, `lexical_index_rebuilding`, …); an empty list means that all legs ran.
+    `reports_stale`, `lexical_index_rebuilding`, …); an empty list means that all legs ran.
     """
 
     query: str

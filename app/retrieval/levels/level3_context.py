@@ -133,6 +133,7 @@ class ContextLevel:
                     rrf_k=self._settings.rrf_k,
                     with_links=preset == "published",
                     ef_search=max(self._settings.context_anchors * 5 // 4, 64),
+                    cards=question.context_cards,
                 ),
             )
         clock.lap("cone")
@@ -140,7 +141,10 @@ class ContextLevel:
         def counted() -> tuple[Priced, Choice]:
             scales, baseline = calibration.scales(script), calibration.baseline(TextKind.point, script)
             moment = asked.moment.timestamp()
-            priced = price(reached, words, asked.times, asked.in_han, moment, scales, settings, preset, baseline)
+            at_hand = {card.bytes for card in question.context_cards}
+            priced = price(
+                reached, words, asked.times, asked.in_han, moment, scales, settings, preset, baseline, at_hand
+            )
             claims = settings.context_claims * question.limit
             return priced, priced.chosen(question.limit, settings.context_paths, claims, settings.context_diversity)
 

@@ -1,6 +1,7 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 anchors per leg; docs by words, best first: $4 of points, $5 of
 --        facets, $6 of episodes; $7 k of RRF, $8 nodes to compare, $9-$13 filters (for {many}), $14 cards that filters
 --        let pass (for {few}), $15 episodes to reach;
+--        {cards} is one more leg or nothing ($16: cards at hand);
 --        {near} is the vector legs, {space} the embedding space, {few} and {many} conditions or nothing, {links} more
 --        parts or nothing
 -- out:   rows (part, place, packed), part 0 tellings (an episode as one card tells it), 1 their facets, 2 their points,
@@ -67,6 +68,7 @@ anchors AS MATERIALIZED (
         ) AS o
         LIMIT $3
     )
+{cards}
 ),
 reached AS MATERIALIZED (
     SELECT episode_id, row_number() OVER (ORDER BY sum(1.0 / ($7::int + rank)) DESC, episode_id) AS place
