@@ -237,6 +237,8 @@ async def test_what_is_asked_wrongly(ai: AsyncOpenAI, fake: FakeProvider) -> Non
         ([*HI, {"role": "assistant", "content": "Hi"}], "no_question", None),
         ([{"role": "user", "content": " "}], "no_question", None),
         ([{"role": "user", "content": "字" * 11_000}], "query_too_large", None),
+        ([{"role": "user", "content": []}], "no_question", None),
+        ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}], "no_question", None),
     ):
         with pytest.raises(openai.UnprocessableEntityError) as caught:
             await ai.chat.completions.create(model="mindcone", messages=odd)
@@ -244,6 +246,80 @@ async def test_what_is_asked_wrongly(ai: AsyncOpenAI, fake: FakeProvider) -> Non
         assert (error["type"], error["code"]) == ("invalid_request_error", code)
         assert error["param"] == param
     assert fake.asked() == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "words"),
+    [
+        ({"n": 2}, "n", "n must be 1"),
+        ({"n": 0}, "n", "n must be 1"),
+        ({"n": 2, "stream": True}, "n", "n must be 1"),
+        ({"tool_choice": "required"}, "tool_choice", "no tool can be demanded"),
+        ({"tool_choice": {"type": "function", "function": {"name": "f"}}}, "tool_choice", "no tool can be demanded"),
+        ({"temperature": 3}, "temperature", "less than or equal to 2"),
+        ({"max_tokens": 0}, "max_tokens", "greater than or equal to 1"),
+    ],
+)
+async def test_what_cannot_be_given_is_refused_by_its_name(
+    ai: AsyncOpenAI, fake: FakeProvider, fields: dict[str, Any], param: str, words: str
+) -> None:
+    with pytest.raises(openai.UnprocessableEntityError) as caught:
+        await ai.chat.completions.create(model="mindcone", messages=HI, **fields)
+    error = error_of(caught)
+    assert (error["type"], error["param"]) == ("invalid_request_error", param)
+    assert words in error["message"]
+    assert fake.asked() == 0
+
+
+async def test_what_clients_send_besides(ai: AsyncOpenAI, fake: FakeProvider) -> None:
+    """Tools on offer, a tool's results in the history, parts without text, nulls: answered all the same."""
+    tools: Any = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages: Any = [
+        {"role": "developer", "content": [{"type": "text", "text": "Rhyme."}]},
+        {"role": "user", "content": "Before", "name": "me"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "42", "tool_call_id": "c1"},
+        {"role": "assistant", "content": [{"type": "text", "text": "It is 42."}], "refusal": None},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}, {"type": "text", "text": "Hi"}]},
+    ]
+    done = await ai.chat.completions.create(
+        model="mindcone-chat",
+        messages=messages,
+        tools=tools,
+        tool_choice="auto",
+        n=1,
+        stop=None,
+        max_tokens=None,
+        temperature=None,
+        stream_options=None,
+        seed=7,
+        metadata={"a": "b"},
+    )
+    assert done.choices[0].message.content == "You said: Hi"
+    assert done.choices[0].message.tool_calls is None
+    sent = [(message["role"], message["content"]) for message in fake.exchanges[-1].body["messages"]]
+    assert sent[0][1].endswith("\n\nRhyme.")
+    assert sent[1:] == [("user", "Before"), ("assistant", "It is 42."), ("user", "Hi")]
+    assert "tools" not in fake.exchanges[-1].body
+
+
+@pytest.mark.parametrize("wanted", [True, False, None])
+async def test_usage_comes_last_and_only_when_wanted(ai: AsyncOpenAI, wanted: bool | None) -> None:
+    options: Any = None if wanted is None else {"include_usage": wanted}
+    stream = await ai.chat.completions.create(
+        model="mindcone-chat", messages=HI, stream=True, stream_options=options, n=1
+    )
+    chunks = [chunk async for chunk in stream]
+    counted = [position for position, chunk in enumerate(chunks) if chunk.usage is not None]
+    assert counted == ([len(chunks) - 1] if wanted else [])
+    assert [len(chunk.choices) for chunk in chunks].count(0) == len(counted)
+
+
+async def test_the_helper_that_puts_a_stream_together(ai: AsyncOpenAI) -> None:
+    async with ai.chat.completions.stream(model="mindcone-chat", messages=HI) as stream:
+        done = await stream.get_final_completion()
+    assert (done.choices[0].message.content, done.choices[0].finish_reason) == ("You said: Hi", "stop")
 
 
 async def test_what_does_not_exist(ai: AsyncOpenAI) -> None:

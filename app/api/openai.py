@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from app.api.answer_shapes import citation_shape
 from app.api.ask import collect
@@ -80,6 +81,23 @@ class CompletionBody(_Loose):
     max_tokens: Integer | None = Field(None, ge=1)
     max_completion_tokens: Integer | None = Field(None, ge=1)
     temperature: float | None = Field(None, ge=0, le=2)
+    n: Integer | None = None
+    tool_choice: Any = None
+
+    @field_validator("n")
+    @classmethod
+    def _is_one(cls, value: int | None) -> int | None:
+        if value not in (None, 1):
+            raise PydanticCustomError("one_answer", "One answer is given at a time: n must be 1")
+        return value
+
+    @field_validator("tool_choice")
+    @classmethod
+    def _forces_nothing(cls, value: Any) -> Any:
+        """Tools on offer may go uncalled; a call that is demanded could only be missed in silence."""
+        if value not in (None, "none", "auto"):
+            raise PydanticCustomError("no_tools", "Answers are words from the notes: no tool can be demanded")
+        return value
 
 
 @router.get("/models")
