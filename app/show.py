@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.tree import Tree
 
@@ -33,7 +34,7 @@ def evidence(out: Console, found: Evidence) -> None:
         legs = " ".join(f"{leg} {rank}" for leg, rank in hit.ranks.items() if rank is not None)
         out.print(f"[bold]{hit.rank}. {escape(hit.card.title)}[/bold]  [dim]{hit.score:.3f}  {legs}[/dim]")
         if hit.paths:
-            out.print(paths(hit.paths), highlight=False)
+            out.print(Padding(paths(hit.paths), (0, 0, 0, 3)), highlight=False)
         else:
             out.print(f"   {escape(hit.snippet)}", highlight=False)
     if found.hits and found.nothing_relevant:
@@ -68,20 +69,19 @@ def paths(found: Sequence[Mapping[str, Any]]) -> Tree:
             # From the tip of the cone to its base; a person reads it from its base.
             steps.reverse()
         at: tuple[str, ...] = ()
-        for step in steps:
+        for number, step in enumerate(steps):
             parent, at = at, (*at, str(step["node"]["id"]))
             if at not in grown:
-                grown[at] = grown[parent].add(_step(step))
+                grown[at] = grown[parent].add(_step(step, steps[number - 1]["edge"] if number else None))
     return root
 
 
-def _step(step: Mapping[str, Any]) -> str:
+def _step(step: Mapping[str, Any], by: Mapping[str, Any] | None) -> str:
+    """What was reached, what it costs, and the sentence that led `by` here."""
     node, edge = step["node"], step["edge"]
-    label = _short(str(node["label"]))
-    told = f"[cyan]{node['kind']}[/cyan] {escape(label)} [dim]{edge['cost']:+.2f}[/dim]"
-    if edge["kind"] in ("relation", "claim", "finding"):
-        said = " ".join(str(edge["text"]).split())[:_LABEL_CHARS]
-        told += f"\n[dim]– {escape(said)} →[/dim]"
+    told = f"[cyan]{node['kind']}[/cyan] {escape(_short(str(node['label'])))} [dim]{edge['cost']:+.2f}[/dim]"
+    if by and by["kind"] in ("relation", "claim", "finding"):
+        told += f"\n[dim]because “{escape(_short(str(by['text'])))}”[/dim]"
     return told
 
 
@@ -94,6 +94,7 @@ def sources(out: Console, answer: Answer) -> None:
     """What the answer's markers point to, the path that found it, and what it cost."""
     titles = {hit.card.id: hit for hit in answer.evidence.hits}
     named = {uuid.UUID(report["id"]): report["title"] for report in answer.evidence.reports}
+    shown: set[uuid.UUID] = set()
     for citation in answer.citations:
         hit = titles.get(citation.id)
         place = "" if citation.start is None else f" {citation.start}-{citation.end}"
@@ -101,8 +102,11 @@ def sources(out: Console, answer: Answer) -> None:
         if citation.kind == "report":
             title = f"[dim]report[/dim] {title}"
         out.print(f"  [cyan]\\[{citation.marker}][/cyan] {title}[dim]{place}[/dim]")
+        if hit and hit.card.id in shown:
+            continue
+        shown.add(citation.id)
         if hit and hit.paths:
-            out.print(paths(hit.paths[:1]), highlight=False)
+            out.print(Padding(paths(hit.paths[:1]), (0, 0, 0, 6)), highlight=False)
         elif hit and citation.kind == "card":
             legs = ", ".join(f"{leg} rank {rank}" for leg, rank in hit.ranks.items() if rank is not None)
             out.print(f"      [dim]path: question → {legs} → card (score {hit.score:.3f})[/dim]", highlight=False)
