@@ -23,6 +23,8 @@ from tests.search_library import Library, Scattered
 
 SEGMENTER = Segmenter()
 
+MESSAGE = "INSERT INTO messages (workspace_id, id, conversation_id, branch_id, ordinal, role)"
+BRANCH = "INSERT INTO branches (workspace_id, id, conversation_id)"
 # What breaks each invariant, on a database without foreign keys in the way. `:w` is a workspace with one ready card.
 HARM = {
     "chunk_without_card": "DELETE FROM cards",
@@ -44,6 +46,43 @@ HARM = {
     "message_without_parent": (
         "INSERT INTO messages (workspace_id, id, conversation_id, branch_id, parent_id, ordinal, role) "
         "VALUES (:w, :id, :id, :id, gen_random_uuid(), 1, 'user')"
+    ),
+    "branch_of_wrong_depth": (
+        "INSERT INTO branches (workspace_id, id, conversation_id, parent_branch_id, parent_message_id, depth) "
+        "VALUES (:w, :id, :id, :id, :id, 3)"
+    ),
+    "branch_under_message_of_another": (
+        f"WITH m AS ({MESSAGE} VALUES (:w, :id, :id, :id, 1, 'user')) "
+        "INSERT INTO branches (workspace_id, id, conversation_id, parent_branch_id, parent_message_id, depth) "
+        "VALUES (:w, :w, :id, :w, :id, 1)"
+    ),
+    "conversation_without_first_branch": "INSERT INTO conversations (workspace_id, id) VALUES (:w, :id)",
+    "branch_with_gaps": f"{MESSAGE} VALUES (:w, :id, :id, :id, 2, 'user')",
+    "message_under_another_place": (
+        f"WITH b AS ({BRANCH} VALUES (:w, :id, :id)) "
+        "INSERT INTO messages (workspace_id, id, conversation_id, branch_id, parent_id, ordinal, role) "
+        "VALUES (:w, :id, :id, :id, :id, 1, 'user')"
+    ),
+    "message_of_another_conversation": (
+        f"WITH b AS ({BRANCH} VALUES (:w, :id, :id)) {MESSAGE} VALUES (:w, :id, :w, :id, 1, 'user')"
+    ),
+    "conversation_with_more_messages_than_appended": (
+        "WITH c AS (INSERT INTO conversations (workspace_id, id) VALUES (:w, :id)) "
+        f"{MESSAGE} VALUES (:w, :id, :id, :id, 1, 'user')"
+    ),
+    "link_between_conversations": (
+        f"WITH b AS ({BRANCH} VALUES (:w, :id, :id), (:w, :w, :w)) INSERT INTO branch_links "
+        "(workspace_id, id, conversation_id, source_branch_id, target_branch_id, relation) "
+        "VALUES (:w, :id, :id, :id, :w, 'related')"
+    ),
+    "insight_delivered_to_its_own_branch": (
+        "WITH i AS (INSERT INTO branch_insights (workspace_id, id, conversation_id, branch_id, text, text_hash) "
+        "VALUES (:w, :id, :id, :id, 'x', :id)) "
+        "INSERT INTO insight_deliveries (workspace_id, insight_id, branch_id, message_id) VALUES (:w, :id, :id, :id)"
+    ),
+    "insight_delivered_by_unfinished_answer": (
+        f"WITH m AS ({MESSAGE} VALUES (:w, :id, :id, :id, 1, 'user')) "
+        "INSERT INTO insight_deliveries (workspace_id, insight_id, branch_id, message_id) VALUES (:w, :id, :id, :id)"
     ),
     "owner_without_postings": "DELETE FROM lex_recent WHERE collection = 3",
     "postings_without_owner": (
