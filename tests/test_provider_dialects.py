@@ -24,6 +24,7 @@ from app.providers.ports import (
     ChatRequest,
     Finished,
     Message,
+    ProviderBusy,
     ProviderDown,
     Text,
     ToolCall,
@@ -540,3 +541,11 @@ def test_a_signature_on_the_openai_path_goes_back() -> None:
     answer.take(ServerEvent("[DONE]"))
     said = [Message("user", "x"), Message("assistant", "", answer.finished().tool_calls)]
     assert body_of("openai", ChatRequest(said))["messages"][1]["tool_calls"][0]["extra_content"] == signed
+
+
+async def test_gemini_says_in_the_body_how_long_to_wait(chats: dict[Dialect, WireChat]) -> None:
+    """F1."""
+    for model, seconds in (("fault:429", 0.005), ("fault:429,retry-after=7", 7.0)):  # a header goes first
+        with pytest.raises(ProviderBusy) as caught:
+            await hear(chats["gemini"], ChatRequest(HI, model=model))
+        assert caught.value.retry_after_seconds == seconds
