@@ -35,7 +35,25 @@ class BranchSettings(BaseModel):
     branch_cards: int = Field(20, ge=0, le=100, description="Cards cited on the way to a branch that count again")
 
 
-class AnswerSettings(BranchSettings, ToolSettings, BudgetSettings):
+class InsightSettings(BaseModel):
+    """When a branch is condensed into insights, and what other branches are told of them."""
+
+    insight_every_messages: int = Field(5, ge=1, description="Messages of the user after which a branch is condensed")
+    insight_same_cosine: float = Field(0.92, ge=0, le=1, description="From here on two insights say the same")
+    insight_gate_cosine: float = Field(
+        0.86,
+        ge=0,
+        le=1,
+        description="From here on texts of two branches have to do with each other, whatever their words",
+    )
+    insight_told_most: int = Field(12, ge=0, le=100, description="Insights that a prompt is offered at most")
+    insight_provider: str | None = Field(
+        None, description="The chat provider that condenses branches and compares them; none: rules do"
+    )
+    insight_model: str | None = None
+
+
+class AnswerSettings(InsightSettings, BranchSettings, ToolSettings, BudgetSettings):
     answer_limit: int = Field(8, ge=1, le=50, description="Cards retrieved for an answer, unless the caller says")
     turn_detached_seconds: float = Field(
         60.0, ge=0, description="How long a turn that nobody listens to goes on before it is interrupted"

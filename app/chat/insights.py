@@ -1,0 +1,340 @@
+"""What one branch found reaches the others: condensed, compared, told once. A flow; formulas are in `insights_relate`.
+
+Texts are embedded and models asked with no session open; what is written is fenced by how far the branch was condensed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.chat import branch_queries
+from app.chat import insights_queries as queries
+from app.chat.blocks import Note, Turn
+from app.chat.branch_tables import BranchInsight
+from app.chat.condense import is_question, plain
+from app.chat.insights_model import MOST, Judged, condensed, judged
+from app.chat.insights_queries import NewInsight, NewLink, Waiting
+from app.chat.insights_relate import RANK, Finding, Related, relate, repeats, same
+from app.chat.profiles import language_of
+from app.chat.settings import InsightSettings
+from app.chat.tables import Branch, Message
+from app.chat.tree import Stretch, Tree
+from app.core.log import get
+from app.core.tenancy import working_for
+from app.db.session import Database
+from app.index.spaces import Spaces
+from app.jobs.job import JobContext, NewJob
+from app.jobs.queue import enqueue
+from app.providers.ladder import NotJson
+from app.providers.offline_pick import Terms, digest
+from app.providers.offline_text import Splitter
+from app.providers.ports import ChatProvider, ProviderError, Source
+
+log = get(__name__)
+
+INSIGHTS: Final = "insights"
+OFFLINE: Final = "offline"
+
+_MESSAGES: Final = 50
+_CANDIDATES: Final = 12
+_LEAST_CHARS: Final = 8
+_MOST_CHARS: Final = 400
+# Of another branch, what findings are compared with, besides its own insights.
+_COMPARED_MESSAGES: Final = 8
+_COMPARED_SENTENCES: Final = 16
+_COMPARED_BRANCHES: Final = 24
+_JUDGED_PAIRS: Final = 20
+
+FindProvider = Callable[[], ChatProvider | None]
+
+
+@dataclass(slots=True)
+class _Read:
+    """What one unit of reading found."""
+
+    branch: Branch
+    tree: Tree
+    messages: Sequence[Message]
+    told: Sequence[tuple[uuid.UUID, str]]
+    insights: Sequence[BranchInsight]
+    linked: set[tuple[uuid.UUID, uuid.UUID]]
+    others: Mapping[uuid.UUID, Sequence[str]]
+
+
+@dataclass(slots=True)
+class _Thought:
+    insights: list[NewInsight] = field(default_factory=list)
+    made_by: str = OFFLINE
+
+
+class Insights:
+    """`find_provider` gives the model that condenses and compares, or None: then rules do."""
+
+    def __init__(
+        self,
+        database: Database,
+        spaces: Spaces,
+        settings: InsightSettings,
+        *,
+        sentences: Splitter,
+        terms: Terms,
+        find_provider: FindProvider = lambda: None,
+    ) -> None:
+        self._database = database
+        self._spaces = spaces
+        self._settings = settings
+        self._sentences = sentences
+        self._terms = terms
+        self._find_provider = find_provider
+
+    # ------------------------------------------------------------------------- in a turn
+
+    async def notes(self, workspace_id: uuid.UUID, branch_id: uuid.UUID) -> list[Note]:
+        """What a branch is to be told of others, the most important first."""
+        async with self._database.read() as session:
+            waiting = await queries.list_waiting(session, workspace_id, branch_id, self._settings.insight_told_most)
+        return [_note(one, place) for place, one in enumerate(waiting)]
+
+    async def note_delivered(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        branch_id: uuid.UUID,
+        message_id: uuid.UUID,
+        notes: Sequence[Note],
+    ) -> None:
+        """In the unit of work that completes the answer whose prompt held them."""
+        told = [note.id for note in notes if note.id is not None]
+        await queries.note_delivered(session, workspace_id, branch_id, message_id, told)
+
+    async def enqueue_if_due(self, session: AsyncSession, workspace_id: uuid.UUID, branch_id: uuid.UUID) -> bool:
+        """In the unit of work that completes an answer. Locks the branch's waiting job: call it late."""
+        asked = await queries.count_asked_since(session, workspace_id, branch_id)
+        if asked < self._settings.insight_every_messages:
+            return False
+        job = NewJob(INSIGHTS, workspace_id, {"branch": str(branch_id)}, dedupe_key=str(branch_id), priority=-1)
+        await enqueue(session, job)
+        return True
+
+    # ------------------------------------------------------------------------- condensing
+
+    async def run(self, job: JobContext) -> None:
+        """Payload: `branch`. One that is gone is nothing to do. Twice is once."""
+        with working_for(job.workspace_id):
+            await self.condense(job.workspace_id, uuid.UUID(job.payload["branch"]), job)
+
+    async def condense(self, workspace_id: uuid.UUID, branch_id: uuid.UUID, job: JobContext | None = None) -> int:
+        """Make insights of what is new in a branch, and compare all of its conversation that was not compared; gives
+        how many are new.
+        """
+        read = await self._read(workspace_id, branch_id)
+        if read is None:
+            return 0
+        thought = await self._thought(read)
+        made: list[BranchInsight] = []
+        if read.messages:
+            async with self._database.unit() as session:
+                if job is not None:
+                    await job.hold(session)
+                if await queries.advance(
+                    session,
+                    workspace_id,
+                    branch_id,
+                    read.branch.condensed_ordinal,
+                    max(message.ordinal for message in read.messages),
+                ):
+                    made = await queries.insert_insights(session, read.branch, thought.insights, thought.made_by)
+        everything = [*read.insights, *made]
+        links = await self._links(read, everything)
+        if links:
+            async with self._database.unit() as session:
+                if job is not None:
+                    await job.hold(session)
+                await queries.insert_links(session, workspace_id, links)
+        log.info("branch_condensed", branch_id=str(branch_id), insights=len(made), links=len(links))
+        return len(made)
+
+    async def _read(self, workspace_id: uuid.UUID, branch_id: uuid.UUID) -> _Read | None:
+        async with self._database.read() as session:
+            branch = await session.get(Branch, (workspace_id, branch_id))
+            if branch is None:
+                return None
+            tree = await branch_queries.get_tree(session, workspace_id, branch.conversation_id)
+            others: dict[uuid.UUID, list[str]] = {}
+            for other in list(tree.nodes)[-_COMPARED_BRANCHES:]:
+                recent = await branch_queries.list_recent(
+                    session, workspace_id, [Stretch(other, None)], _COMPARED_MESSAGES
+                )
+                label = tree.nodes[other].label
+                others[other] = [*([label] if label else []), *(plain(_turn(message)) for message in recent)]
+            return _Read(
+                branch,
+                tree,
+                await queries.list_since(session, workspace_id, branch_id, branch.condensed_ordinal, _MESSAGES),
+                await queries.list_told(session, workspace_id, branch_id),
+                await queries.list_of_conversation(session, workspace_id, branch.conversation_id),
+                await queries.list_linked(session, workspace_id, branch.conversation_id),
+                others,
+            )
+
+    async def _thought(self, read: _Read) -> _Thought:
+        """At most three findings that nobody has yet."""
+        said = [(message, plain(_turn(message))) for message in read.messages if message.status == "complete"]
+        said = [(message, text) for message, text in said if text]
+        thought = _Thought()
+        if not any(message.role == "assistant" for message, _ in said):
+            return thought
+        found, thought.made_by = await self._found(said)
+        told = [(insight_id, self._finding(text)) for insight_id, text in read.told]
+        known = [self._finding(one.text) for one in read.insights]
+        candidates = [self._finding(text) for _, text in found]
+        vectors = await self._vectors([one.text for one in (*candidates, *known)])
+        kept: list[Finding] = []
+        for (message, _), finding in zip(found, candidates, strict=True):
+            near = self._settings.insight_same_cosine
+            if any(same(finding, one, _cosine(vectors, finding, one), near) for one in (*known, *kept)):
+                continue
+            kept.append(finding)
+            echo = next((insight_id for insight_id, one in told if repeats(finding, one)), None)
+            thought.insights.append(NewInsight(finding.text, message.id, echo))
+            if len(kept) == MOST:
+                break
+        return thought
+
+    async def _found(self, said: Sequence[tuple[Message, str]]) -> tuple[list[tuple[Message, str]], str]:
+        provider = self._find_provider()
+        if provider is not None:
+            model = self._settings.insight_model or provider.default_model
+            try:
+                asked = [(message.role, text) for message, text in said]
+                found = await condensed(provider, self._settings.insight_model, asked)
+                return [(said[place][0], text) for place, text in found], f"{provider.name}/{model}"
+            except (NotJson, ProviderError) as error:
+                # A branch is condensed all the same; what rules find is true, too.
+                log.warning("insights_by_rules", code=error.code)
+        return await asyncio.to_thread(self._extracted, said), OFFLINE
+
+    def _extracted(self, said: Sequence[tuple[Message, str]]) -> list[tuple[Message, str]]:
+        """The sentences that say most of what was said: of the answers first, then what the user states."""
+        by_source = {str(n): message for n, (message, _) in enumerate(said)}
+        found: list[tuple[Message, str]] = []
+        for role in ("assistant", "user"):
+            sources = [Source(str(n), "", text) for n, (message, text) in enumerate(said) if message.role == role]
+            for quote in digest(sources, self._sentences, self._terms, _CANDIDATES):
+                text = " ".join(quote.sentence.text.split())[:_MOST_CHARS]
+                if len(text.encode()) >= _LEAST_CHARS and not is_question(text):
+                    found.append((by_source[quote.source.marker], text))
+        return list({text: (message, text) for message, text in reversed(found)}.values())[::-1]
+
+    # ------------------------------------------------------------------------- comparing
+
+    async def _links(self, read: _Read, insights: Sequence[BranchInsight]) -> list[NewLink]:
+        """What each insight means to each branch that has not been told of it and did not find it itself."""
+        own: dict[uuid.UUID, list[str]] = {}
+        for one in insights:
+            own.setdefault(one.branch_id, []).append(one.text)
+        pairs = [
+            (one, other)
+            for one in insights
+            if not one.is_echo
+            for other in read.others
+            if other != one.branch_id and (one.id, other) not in read.linked and not _is_below(read.tree, other, one)
+        ]
+        if not pairs:
+            return []
+        compared = {
+            other: [self._finding(text) for text in [*own.get(other, ()), *self._stretches(read.others[other])]]
+            for other in dict.fromkeys(other for _, other in pairs)
+        }
+        findings = {one.id: self._finding(one.text) for one, _ in pairs}
+        texts = [*(f.text for f in findings.values()), *(f.text for others in compared.values() for f in others)]
+        vectors = await self._vectors(texts)
+        best: list[tuple[BranchInsight, uuid.UUID, Finding, Related]] = []
+        for one, other in pairs:
+            new = findings[one.id]
+            found = [
+                (old, related)
+                for old in compared[other]
+                if (related := relate(new, old, _cosine(vectors, new, old), self._settings.insight_gate_cosine))
+            ]
+            if found:
+                old, related = min(found, key=lambda pair: (RANK[pair[1].relation], -pair[1].strength))
+                best.append((one, other, old, related))
+        opinions, made_by = await self._opinions([(findings[one.id].text, old.text) for one, _, old, _ in best])
+        links: list[NewLink] = []
+        for nth, (one, other, _, related) in enumerate(best):
+            opinion = opinions.get(nth, Judged(related.relation, related.reason))
+            if opinion.relation is not None:
+                by = made_by if nth in opinions else "rules"
+                reason = opinion.reason or related.reason
+                links.append(NewLink(one.id, other, opinion.relation, reason, related.strength, by))
+        return links
+
+    async def _opinions(self, pairs: Sequence[tuple[str, str]]) -> tuple[Mapping[int, Judged], str]:
+        provider = self._find_provider() if pairs else None
+        if provider is None:
+            return {}, "rules"
+        made_by = f"{provider.name}/{self._settings.insight_model or provider.default_model}"
+        try:
+            return await judged(provider, self._settings.insight_model, pairs[:_JUDGED_PAIRS]), made_by
+        except (NotJson, ProviderError) as error:
+            log.warning("insights_compared_by_rules", code=error.code)
+            return {}, "rules"
+
+    def _stretches(self, texts: Sequence[str]) -> list[str]:
+        found = [text[start:end].strip() for text in reversed(texts) for start, end in self._sentences(text)]
+        return [one[:_MOST_CHARS] for one in dict.fromkeys(found) if one][:_COMPARED_SENTENCES]
+
+    def _finding(self, text: str) -> Finding:
+        return Finding.of(text, lambda one: self._terms(one).words)
+
+    async def _vectors(self, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
+        """By text; none where there is no embedder: words alone decide then."""
+        wanted = list(dict.fromkeys(texts))
+        if len(wanted) < 2:
+            return {}
+        try:
+            found = await self._spaces.embedders[0].queries(wanted)
+        except ProviderError as error:
+            log.warning("insights_not_embedded", code=error.code)
+            return {}
+        return dict(zip(wanted, found.dense, strict=True))
+
+
+def _turn(message: Message) -> Turn:
+    return Turn("user" if message.role == "user" else "assistant", message.content)
+
+
+def _is_below(tree: Tree, branch_id: uuid.UUID, insight: BranchInsight) -> bool:
+    """Whether the branch goes on from where this was found: its own path tells it already."""
+    return insight.branch_id in tree.ancestors(branch_id)
+
+
+def _cosine(vectors: Mapping[str, np.ndarray], one: Finding, other: Finding) -> float:
+    left, right = vectors.get(one.text), vectors.get(other.text)
+    return 0.0 if left is None or right is None else float(left @ right)
+
+
+_HEADS: Final = {
+    "en": {
+        "contradicts": "Contradicts this branch",
+        "extends": "Adds to this branch",
+        "related": "On the same subject",
+    },
+    "zh": {"contradicts": "与本分支矛盾", "extends": "补充本分支", "related": "与本分支相关"},
+}
+
+
+def _note(one: Waiting, place: int) -> Note:
+    """With what it means here in its label: the text alone is the other branch's."""
+    language = language_of(one.text)
+    head = _HEADS[language][one.relation]
+    label = one.branch_label or ("主线" if language == "zh" else "main branch")
+    return Note(f"{label} · {head}", one.text, score=-float(place), id=one.insight_id)
