@@ -533,7 +533,7 @@ async def test_a_deleted_conversation_leaves_nothing_of_its_branches(trunk: Trun
     await trunk.client.post(f"{API}/branches/merge", json={"branch_ids": [one["id"], two["id"]], "label": "m"})
     await execute(
         services.database,
-        "INSERT INTO path_digests SELECT workspace_id, id, 'x', 'offline' FROM messages",
+        "INSERT INTO path_digests SELECT workspace_id, id, 'x', 'offline' FROM messages ON CONFLICT DO NOTHING",
     )
     assert (await trunk.client.delete(f"{API}/conversations/{trunk.id}")).status_code == 204
     for table in ("branches", "messages", "branch_parents", "branch_links", "path_digests", "branch_insights"):

@@ -6,9 +6,9 @@ It is decided on the database's state while the tree is locked; labels are embed
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,7 +16,7 @@ from app.chat import branch_queries as queries
 from app.chat.profiles import PROFILES, Context, Profile
 from app.chat.queries import get_conversation
 from app.chat.settings import BranchSettings
-from app.chat.split_guard import Limits, Refusal, Sibling, Vector, refusals
+from app.chat.split_guard import Limits, Refusal, Sibling, State, Vector, refusals
 from app.chat.tables import Branch, Conversation, Message
 from app.chat.tree import Tree
 from app.core.errors import Conflict
@@ -28,6 +28,7 @@ from app.providers.ports import ProviderError
 log = get(__name__)
 
 By = Literal["user", "model"]
+Made = TypeVar("Made")
 
 # Siblings that came while labels were compared are compared, too; not for ever.
 _ROUNDS: Final = 4
@@ -62,6 +63,15 @@ class Fork:
     @property
     def is_forced(self) -> bool:
         return self.force and self.by == "user"
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A locked tree, and the message under which it is to be forked."""
+
+    conversation: Conversation
+    tree: Tree
+    message: Message
 
 
 class Labels:
@@ -101,13 +111,28 @@ class Forking:
 
     async def fork(self, workspace_id: uuid.UUID, conversation_id: uuid.UUID, wish: Fork) -> Branch:
         """Raises ConversationNotFound, MessageNotFound, SplitRefused."""
+        made = await self._decide(workspace_id, conversation_id, wish, self._split)
+        log.info("forked", conversation_id=str(conversation_id), branch_id=str(made.id), by=wish.by)
+        return made
+
+    async def check(self, workspace_id: uuid.UUID, conversation_id: uuid.UUID, wish: Fork) -> None:
+        """Whether it would be made now; nothing is. Raises as `fork`."""
+        await self._decide(workspace_id, conversation_id, wish, self._allowed)
+
+    async def _decide(
+        self,
+        workspace_id: uuid.UUID,
+        conversation_id: uuid.UUID,
+        wish: Fork,
+        decide: Callable[[AsyncSession, _Held, Fork, Labels], Awaitable[Made]],
+    ) -> Made:
+        """With the tree locked and every label beside it compared."""
         labels = Labels(self._spaces)
         async with self._database.read() as session:
             await get_conversation(session, workspace_id, conversation_id)
             message = await queries.get_message_of(session, workspace_id, conversation_id, wish.from_message_id)
             tree = await queries.get_tree(session, workspace_id, conversation_id)
         siblings = siblings_under(tree, message.branch_id)
-        made: Branch | None = None
         for rounds_left in reversed(range(_ROUNDS)):
             await labels.compare(wish.label, siblings)
             async with self._database.unit() as session:
@@ -116,29 +141,25 @@ class Forking:
                 message = await queries.get_message_of(session, workspace_id, conversation_id, wish.from_message_id)
                 siblings = siblings_under(tree, message.branch_id)
                 if wish.is_forced or labels.are_known(siblings) or not rounds_left:
-                    made = await self._split(session, conversation, tree, message, wish, labels)
-                    break
-        assert made is not None
-        log.info("forked", conversation_id=str(conversation_id), branch_id=str(made.id), by=wish.by)
-        return made
+                    return await decide(session, _Held(conversation, tree, message), wish, labels)
+        raise AssertionError
 
-    async def _split(
-        self,
-        session: AsyncSession,
-        conversation: Conversation,
-        tree: Tree,
-        message: Message,
-        wish: Fork,
-        labels: Labels,
-    ) -> Branch:
-        state, last_ordinal = await queries.get_split_state(session, conversation, tree, message.branch_id)
+    async def _allowed(self, session: AsyncSession, held: _Held, wish: Fork, labels: Labels) -> tuple[State, int]:
+        """What it was decided on, and the last ordinal of the branch. Raises SplitRefused."""
+        state, last_ordinal = await queries.get_split_state(
+            session, held.conversation, held.tree, held.message.branch_id
+        )
         found = refusals(state, wish.label, labels.vectors, self._limits, forced=wish.is_forced)
         if found:
             raise refused(found)
+        return state, last_ordinal
+
+    async def _split(self, session: AsyncSession, held: _Held, wish: Fork, labels: Labels) -> Branch:
+        state, last_ordinal = await self._allowed(session, held, wish, labels)
         return await queries.insert_branch(
             session,
-            conversation,
-            [message],
+            held.conversation,
+            [held.message],
             label=wish.label,
             profile=wish.profile,
             context=wish.context or PROFILES[wish.profile].context,

@@ -92,14 +92,14 @@ class Standing:
         way: list[Turn] = []
         digest = ""
         if node.context == "inherit":
-            way = [_turn(message) for message in _joined(read.ways)]
+            way = [_turn(message) for message in _joined(read.tree, branch_id, read.ways)]
         elif node.context == "compress":
             digest = await self._digest(workspace_id, read, branch_id, ask)
         places = await asyncio.to_thread(self._places, read, branch_id, ask.query)
         asked = [Note(label, text, 1.0) for label, text, _ in places]
         return replace(
             ask,
-            history=[*way, *history][-HISTORY_MESSAGES:] if len(way) < HISTORY_MESSAGES else [*way, *history],
+            history=[*way, *history],
             before=digest,
             topology=[
                 *asked,
@@ -246,12 +246,13 @@ def _turn(message: Message) -> Turn:
     return Turn(cast(Role, message.role), message.content, is_tainted)
 
 
-def _joined(ways: Sequence[Sequence[Message]]) -> list[Message]:
+def _joined(tree: Tree, branch_id: uuid.UUID, ways: Sequence[Sequence[Message]]) -> list[Message]:
     """All ways, what they share once and first; the way under which the branch hangs comes last, next to it."""
     found: dict[uuid.UUID, Message] = {}
-    shared = set.intersection(*({message.id for message in way} for way in ways)) if ways else set()
+    above = [{parent.branch_id, *tree.ancestors(parent.branch_id)} for parent in tree.nodes[branch_id].parents]
+    shared = set.intersection(*above) if above else set()
     for way in ways[:1]:
-        found.update({message.id: message for message in way if message.id in shared})
+        found.update({message.id: message for message in way if message.branch_id in shared})
     for way in (*ways[1:], *ways[:1]):
         for message in way:
             found.setdefault(message.id, message)
