@@ -213,9 +213,9 @@ async def asking(report: Report, url: str) -> None:
             reply = await client.post("/api/v1/ask", json={"query": question, "level": "search", "limit": 3})
             told = reply.raise_for_status().json()
             cited = [f"{c['marker']} → {c['quote']!r}" for c in told["citations"]]
-            report.say(
-                f"**{question.removeprefix(SHOWN)}**{' (shown how)' if SHOWN in question else ''} ({time.monotonic() - began:.0f} s, usage {json.dumps(told['usage'])})\n"
-            )
+            how = " (shown how)" if SHOWN in question else ""
+            spent = f"{time.monotonic() - began:.0f} s, usage {json.dumps(told['usage'])}"
+            report.say(f"**{question.removeprefix(SHOWN)}**{how} ({spent})\n")
             report.show(told["answer"])
             report.say(f"Citations: {'; '.join(cited) or 'none'}\n")
         names: list[str] = []
