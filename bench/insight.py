@@ -2,10 +2,10 @@
 
     python -m bench.insight novella ../shared/data/graphrag_carol/text_units.csv NOTES   # the novella as notes
     mindcone import NOTES                                                               # (MINDCONE_DATA_DIR=DIR)
-    python -m bench.insight ask DIR [--questions zh|en|novella] [--rebuild] [--full]
+    python -m bench.insight ask DIR [--questions zh|en|novella] [--full]
 
 `ask` prints the answers for whoever wants to judge them, and measures the coverage of "main themes": the share of the
-20 largest communities that the answer cites, or a part of which it does. `--rebuild` clusters and reports anew first.
+20 largest communities that the answer cites, or a part of which it does.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import argparse
 import asyncio
 import csv
 import re
-import sys
-import time
 import uuid
 from contextlib import aclosing
 from pathlib import Path
@@ -88,11 +86,9 @@ def novella(source: Path, folder: Path) -> None:
     print(f"{len(list(folder.glob('*.md')))} notes of {len(whole.split())} words in {folder}")
 
 
-async def ask(settings: Settings, dsn: str, which: str, rebuild: bool, full: bool) -> None:
+async def ask(settings: Settings, dsn: str, which: str, full: bool) -> None:
     async with open_services(settings, dsn) as services:
         workspace_id = services.default_workspace
-        if rebuild:
-            await rebuilt(services, workspace_id)
         for query in [*QUESTIONS[which], NOTHING["zh" if which == "zh" else "en"]]:
             answer = await answered(services, workspace_id, query)
             trace = answer.evidence.insight.trace if answer.evidence.insight else {}
@@ -147,12 +143,6 @@ async def coverage(services: Services, workspace_id: uuid.UUID, answer: Answer) 
     )
 
 
-async def rebuilt(services: Services, workspace_id: uuid.UUID) -> None:
-    started = time.perf_counter()
-    await services.communities.rebuild(workspace_id)
-    print(f"clustered and reported in {time.perf_counter() - started:.1f} s", file=sys.stderr)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -162,7 +152,6 @@ def main() -> None:
     asking = commands.add_parser("ask")
     asking.add_argument("data_dir", type=Path)
     asking.add_argument("--questions", choices=sorted(QUESTIONS), default="zh")
-    asking.add_argument("--rebuild", action="store_true")
     asking.add_argument("--full", action="store_true", help="Answers uncut")
     chosen = parser.parse_args()
     if chosen.command == "novella":
@@ -171,7 +160,7 @@ def main() -> None:
     log.configure("WARNING")
     settings = Settings(data_dir=chosen.data_dir, sample="off")
     with database_url(settings) as dsn:
-        asyncio.run(ask(settings, dsn, chosen.questions, chosen.rebuild, chosen.full))
+        asyncio.run(ask(settings, dsn, chosen.questions, chosen.full))
 
 
 if __name__ == "__main__":
