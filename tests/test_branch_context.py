@@ -13,7 +13,7 @@ import pytest
 
 from app.budget.count import counter_for
 from app.chat.blocks import Turn, fenced
-from app.chat.condense import condense, is_question, plain
+from app.chat.condense import condense, is_question, plain, recalled
 from app.chat.topology import Cited, Reference, asked_branches, called, topology
 from app.chat.tree import Node, Parent, Tree
 from app.providers.fake import FakeProvider
@@ -111,6 +111,19 @@ def test_what_the_offline_provider_says_around_it_is_no_finding() -> None:
     said = "From your notes (extractive, no language model):\n\n- The ferry leaves at nine. [1]"
     assert plain(Turn("assistant", said)) == "- The ferry leaves at nine."
     assert plain(Turn("user", said)) == said
+
+
+def test_what_a_question_about_the_conversation_is_answered_from() -> None:
+    said = [
+        ("a", "Which one? We decided on Alfa. It costs 40."),
+        ("b", "Who signs?"),
+        ("", "我们同意用贝塔。谁来签？"),
+    ]
+    everything = recalled("What was said earlier?", said, sentences)
+    assert everything == [("a", "We decided on Alfa.\nIt costs 40."), ("", "我们同意用贝塔。")]
+    assert recalled("What did we decide?", said, sentences) == [("a", "We decided on Alfa."), ("", "我们同意用贝塔。")]
+    assert recalled("我们决定了什么", said[1:2], sentences) == said[1:2]
+    assert recalled("What did I ask before?", said, sentences) == said
 
 
 # ------------------------------------------------------------------------------------ where it stands
@@ -334,7 +347,7 @@ async def test_what_was_decided_is_answered_from_the_conversation(
     trunk: Trunk, services: Services, with_cards: bool
 ) -> None:
     if with_cards:
-        await create(trunk.client, title="Boats", content="The ferry leaves at nine. We decided nothing about it.")
+        await create(trunk.client, title="Boats", content="The ferry leaves at nine. The harbour is closed.")
         await ingest_all(services)
     await trunk.say("We decided to take Alfa as our supplier.")
     await trunk.say("The budget is 50,000.")
@@ -344,6 +357,10 @@ async def test_what_was_decided_is_answered_from_the_conversation(
     assert turn["answer"].startswith("From this conversation")
     assert "We decided to take Alfa as our supplier." in turn["answer"]
     assert turn["citations"] == []
+    # What repeats what was said is not repeated, and questions are no answers.
+    again = await trunk.say("我们之前决定了什么？")
+    assert again["route"]["reason"] == "conversation"
+    assert again["answer"] == "在这次对话里（离线摘录，未使用大模型）：\n\n- We decided to take Alfa as our supplier."
 
 
 async def test_what_that_branch_said_is_answered_from_it(trunk: Trunk, services: Services) -> None:

@@ -38,6 +38,12 @@ _ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 # Decisions, limits, numbers: what a person states and others must go by.
+_DECISION: Final = re.compile(
+    r"\b(?:decid\w+|decisions?|agree\w*|settle[ds]?|chose[n]?|choose|go(?:ing)? with|concluded?)\b"
+    r"|决定|决策|同意|选定|商定|敲定|约定|说好|定下|确定",
+    re.IGNORECASE,
+)
+_ASKS_FOR_QUESTIONS: Final = re.compile(r"\b(?:ask(?:ed)?|questions?)\b|问", re.IGNORECASE)
 _BINDING: Final = re.compile(
     r"\b(?:must|never|only|always|need|needs|decided?|agreed?|budget|deadline|limit|at (?:most|least)|no more than|"
     r"have to|prefer|assume|because)\b"
@@ -80,6 +86,23 @@ def condense(turns: Sequence[Turn], split: Splitter, terms: Terms, max_tokens: i
 def plain(turn: Turn) -> str:
     """What was said, without markers of sources that are past and without what the offline provider says around it."""
     return without_frame(without_markers(turn.content)).strip() if turn.role == "assistant" else turn.content.strip()
+
+
+def recalled(question: str, said: Sequence[tuple[str, str]], split: Splitter) -> list[tuple[str, str]]:
+    """Of what was said (where, text) that which a question about it can be answered from: no questions, unless it asks
+    for those; decisions alone, where it asks for those and there are any. All of it rather than nothing.
+    """
+    told = [(where, text) for where, text in said if text.strip()]
+    if not _ASKS_FOR_QUESTIONS.search(question):
+        told = _only(told, split, lambda one: not is_question(one)) or told
+    if _DECISION.search(question):
+        told = _only(told, split, lambda one: _DECISION.search(one) is not None) or told
+    return told
+
+
+def _only(told: Sequence[tuple[str, str]], split: Splitter, keep: Callable[[str], bool]) -> list[tuple[str, str]]:
+    kept = [(where, "\n".join(one for one in _sentences(text, split) if keep(one))) for where, text in told]
+    return [(where, text) for where, text in kept if text]
 
 
 def _picked(texts: Sequence[str], split: Splitter, terms: Terms, most: int) -> list[str]:

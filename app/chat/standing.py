@@ -19,7 +19,7 @@ from app.chat import branch_queries
 from app.chat.answer import OFFLINE, Ask
 from app.chat.blocks import Note, Turn, fenced
 from app.chat.branch_queries import CitedCard
-from app.chat.condense import PROMPTS, condense, plain
+from app.chat.condense import PROMPTS, condense, plain, recalled
 from app.chat.profiles import instructions_of, language_of
 from app.chat.queries import BranchNotFound
 from app.chat.settings import BranchSettings
@@ -235,9 +235,10 @@ class Standing:
         if not leans_on_conversation(question):
             return []
         if places:
-            return [Note(label, plain(turn)) for label, _, turns in places for turn in turns if plain(turn)]
-        before = [Note(earlier(language_of(question)), digest)] if digest else []
-        return [*before, *(Note("", plain(turn)) for turn in history if plain(turn))]
+            said = [(label, plain(turn)) for label, _, turns in places for turn in turns]
+        else:
+            said = [(earlier(language_of(question)), digest), *(("", plain(turn)) for turn in history)]
+        return [Note(label, text) for label, text in recalled(question, said, self._sentences)]
 
 
 def _turn(message: Message) -> Turn:

@@ -216,7 +216,11 @@ def language(text: str) -> Language:
 
 
 def without_frame(text: str) -> str:
-    """What the offline provider quoted in an answer of its own, without what it said around it; other text as it is."""
+    """What the offline provider quoted in an answer of its own, without what it said around it; other text as it is.
+    Nothing of an answer that repeated what was said before.
+    """
+    if text.lstrip().startswith(tuple(words["told"] for words in _WORDS.values())):
+        return ""
     for words in _WORDS.values():
         text = text.replace(words["able"], "")
     return "\n".join(line for line in text.splitlines() if line.strip() not in _FRAMES).strip()
