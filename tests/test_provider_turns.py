@@ -35,8 +35,8 @@ def settings(tmp_path: Path, fake: FakeProvider) -> Settings:
         anthropic_api_key="sk-a",
         gemini_base_url=fake.root_url,
         gemini_api_key="sk-g",
-        provider_first_byte_seconds=0.3,
-        provider_idle_seconds=0.3,
+        provider_first_byte_seconds=1.0,
+        provider_idle_seconds=1.0,
         breaker_failures=1000,
     )
 
