@@ -250,7 +250,7 @@ async def asking(report: Report, url: str) -> None:
 
 async def citing(report: Report, ai: AsyncOpenAI) -> None:
     """A model this small follows an example rather than a rule: the conversation before the question shows it."""
-    report.say("\n## A cited answer: the earlier turns of the conversation show how\n")
+    report.say("\n## After three earlier turns that cite, without sampling\n")
     before: list[Any] = []
     for question, answer in EXAMPLES:
         before += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
