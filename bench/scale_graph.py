@@ -185,7 +185,7 @@ async def _copying(connection: Any, table: str, stride: int) -> str:
         elif row["name"] == "external_id":
             value = f"{value} || ' ' || k"
         elif row["name"] in NAMES.get(table, ()):
-            between = "''" if row["name"].endswith("key") else "' '"
+            between = "'·'" if row["name"].endswith("key") else "' '"
             value = f"{value} || {between} || k"
         elif row["name"] == "dense":
             value = f"l2_normalize({value} + noise.vector)"

@@ -29,7 +29,7 @@ class RetrievalSettings(BaseModel):
     context_claims: int = Field(4, ge=1, le=50, description="Claims that are shown as evidence, on average per hit")
     context_edge: float = Field(0.25, ge=0)
     context_point_words: float = Field(0.5, ge=0)
-    context_facet: float = Field(0.10, ge=0)
+    context_facet: float = Field(0.15, ge=0)
     context_facet_words: float = Field(0.25, ge=0)
     context_episode_words: float = Field(0.75, ge=0)
     context_time: float = Field(0.8, ge=0)
