@@ -137,8 +137,8 @@ async def coverage(services: Services, workspace_id: uuid.UUID, answer: Answer) 
     at_all = sum(one[0] in touched or one[1] in touched for one in largest)
     print(
         f"\ncoverage: {found} of the {min(TOP, len(top))} largest top-level communities "
-        f"({found / min(TOP, len(top)):.2f}); {at_all} of the {len(largest)} largest of all levels, itself or what it is "
-        f"part of; {said / entities:.2f} of the {entities} entities are in what is told; "
+        f"({found / min(TOP, len(top)):.2f}); {at_all} of the {len(largest)} largest of all levels, itself or what it "
+        f"is part of; {said / entities:.2f} of the {entities} entities are in what is told; "
         f"{len(top)} communities on top, {len(communities)} in all"
     )
 
