@@ -66,13 +66,16 @@ class RetrievalSettings(BaseModel):
     explore_pinned: int = Field(2, ge=0, le=100, description="First places that the beam gives")
     explore_named_title: float = Field(0.6, ge=0)
     explore_named_mention: float = Field(
-        0.0, ge=0, description="What a name gives to cards that have it in their text (0.3 in the recipe): brings nothing"
+        0.0,
+        ge=0,
+        description="What a name gives to cards with it in their text (0.3 in the recipe): brings nothing",
     )
     explore_inside_link: float = Field(0.8, ge=0)
     explore_mention_link: float = Field(0.9, ge=0)
     explore_hop: float = Field(0.9, ge=0, description="0: no hops")
     explore_walk: float = Field(1.0, ge=0, description="Weight of PageRank in the final score; 0: none")
     explore_walk_cards: int = Field(50, ge=0, le=1000, description="Cards that PageRank alone brings in")
+    explore_walk_around: int = Field(100, ge=1, le=10_000, description="Of larger graphs so many cards are walked")
     explore_walk_mentions: int = Field(
         200_000, ge=0, description="Of larger graphs only the part around the question's cards is walked"
     )

@@ -169,13 +169,14 @@ class ExploreLevel:
         hops = await run.hops(crossed, bridged, more.keys() - reached.by_card.keys())
         beamed = explore.beam(reached.rate() | seeded, titled, hops, settings)
         if settings.explore_walk and graph is None:
-            graph = await self._graphs.around(session, workspace_id, list(beamed))
+            best = sorted(beamed, key=lambda card: (-beamed[card], card))[: settings.explore_walk_around]
+            graph = await self._graphs.around(session, workspace_id, best)
             walked = await asyncio.to_thread(graph.walk, *start)
         visits = {} if graph is None or walked is None else graph.of_cards(walked, beamed)
         clock.lap("hops")
         ranked = explore.merged(beamed, visits, settings)
-        best = best_hops(hops, {card for card, _ in ranked[: asked.question.limit]}, settings.explore_paths)
-        return ranked, Found(entities, links, best, reached, {"seed": seeded, "beam": beamed, "walk": visits})
+        ways = best_hops(hops, {card for card, _ in ranked[: asked.question.limit]}, settings.explore_paths)
+        return ranked, Found(entities, links, ways, reached, {"seed": seeded, "beam": beamed, "walk": visits})
 
     async def _by_hops(
         self, run: Exploration, session: AsyncSession, workspace_id: uuid.UUID, asked: Asked, clock: Clock
