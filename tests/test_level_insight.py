@@ -187,6 +187,12 @@ async def test_an_overview_names_every_topic_in_the_questions_language(
         assert {one.id for one in answer.citations if one.kind == "report"} == set(reports.values())
 
 
+async def test_points_of_many_topics_are_no_overview(services: Services, reports: Mapping[str, Any]) -> None:
+    answer = await answered(services, "What do my notes say about needs?")
+    assert len(answer.evidence.reports) == 3
+    assert answer.text.startswith("What your notes say on this")
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [

@@ -35,7 +35,8 @@ _CODE_CHARS: Final = 200
 @dataclass(frozen=True, slots=True)
 class Citable:
     """A piece of evidence as it stands in the prompt: `content[start:end] == text` for a card's content;
-    `text[slice(*focus)]` is what matched best. `rests_on`: markers of the sources that a report draws on.
+    `text[slice(*focus)]` is what matched best. `rests_on`: markers of the sources that a report draws on;
+    `is_theme`: it tells what the report is about, not what it says to a question.
     """
 
     marker: str
@@ -49,6 +50,7 @@ class Citable:
     score: float = 0.0
     focus: tuple[int, int] | None = None
     rests_on: tuple[str, ...] = ()
+    is_theme: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ def with_reports(insight: Insight, cards: Sequence[Citable]) -> list[Citable]:
                 text=point.text,
                 score=point.score,
                 rests_on=tuple(behind[:_CARDS_NAMED]),
+                is_theme=insight.is_overview,
             )
         )
     return [*points, *passages]

@@ -455,7 +455,7 @@ def _told_together(sources: Sequence[Citable]) -> list[Citable]:
 
 
 def _as_source(one: Citable) -> Source:
-    return Source(one.marker, one.title, one.text, one.score, one.focus, one.kind, one.rests_on)
+    return Source(one.marker, one.title, one.text, one.score, one.focus, one.kind, one.rests_on, one.is_theme)
 
 
 def _pairs(history: Sequence[Turn]) -> list[list[Turn]]:

@@ -12,7 +12,6 @@ Language = Literal["zh", "en"]
 
 MAX_POINTS: Final = 12
 """Of an answer about something; an overview goes through all its topics."""
-_LEAST_THEMES: Final = 3
 
 _WORDS: Final[dict[Language, dict[str, str]]] = {
     "zh": {
@@ -35,9 +34,8 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
 
 
 def tell(reports: Sequence[Source], language: Language) -> str:
-    """An overview where every report speaks once, of its own topic; else the points, by topic."""
-    titles = list(dict.fromkeys(report.title for report in reports))
-    if len(titles) >= _LEAST_THEMES and len(titles) == len(reports):
+    """An overview goes through the themes; else the points, by topic."""
+    if all(report.is_theme for report in reports):
         return _overview(reports, _WORDS[language])
     return _points(reports[:MAX_POINTS], _WORDS[language])
 

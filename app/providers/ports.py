@@ -128,7 +128,8 @@ class ToolSpec:
 @dataclass(frozen=True, slots=True)
 class Source:
     """One piece of evidence in the prompt, as the offline provider needs it: uncut and marked. `text[slice(*focus)]`
-    is what matched the question best. A report condenses many notes; `rests_on` are the markers of some of them.
+    is what matched the question best. A report condenses many notes; `rests_on` are the markers of some of them. A
+    theme is what a report is about, rather than what it says to the question.
     """
 
     marker: str
@@ -138,6 +139,7 @@ class Source:
     focus: tuple[int, int] | None = None
     kind: Literal["card", "report", "memory"] = "card"
     rests_on: Sequence[str] = ()
+    is_theme: bool = False
 
 
 @dataclass(frozen=True, slots=True)
