@@ -125,6 +125,7 @@ class Answer:
     tool_calls: Sequence[Called] = ()
     insights: Sequence[Note] = ()
     memories: Sequence[uuid.UUID] = ()
+    is_tainted: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -215,6 +216,7 @@ class Answering:
         draft.ledger = prompt.ledger
         tainted = is_tainted(ask, evidence, prompt)
         draft.citer = citer = saying(prompt, is_tainted=tainted)
+        toolbox.hide = citer.may_be_shown.hide
         retrieved = time.perf_counter()
         first: float | None = None
         rounds = Rounds(
@@ -282,6 +284,7 @@ class Answering:
             tool_calls=toolbox.calls,
             insights=prompt.insights,
             memories=[one.id for one in prompt.citable.values() if one.kind == "memory"],
+            is_tainted=tainted,
         )
 
     def _room(

@@ -21,13 +21,14 @@ WITHHELD: Final = "[…]"
 
 # A last word that may still become the beginning of an address with the characters to come.
 _LAST_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z:/.]{1,12}\Z|[!\]/\\]\Z")
+_MARKS: Final = "!]/\\"
 _STARTS: Final = ("http://", "https://", "ftp://", "ftps://", "www.", "javascript:", "vbscript:", "data:", "mailto:")
 _LONGEST: Final = 2000
 _LONGEST_CODE: Final = 400
 
 _NEXT = re.compile(
     r"\\.|(?:(?<=\n)|\A)(?:`{3,}|~{3,})|`+|!(?=\[)|\]\(|<|(?<![A-Za-z0-9])(?i:[a-z][a-z0-9+.-]{1,20}:(?://|\\\\)|www\.)"
-    r"|://|(?<![:/\w])//(?=[\w-]+\.)|(?<![A-Za-z0-9])(?i:javascript|data|vbscript|mailto):(?=\S)",
+    r"|://|(?<![:/\w])//(?=[\w-])|(?<![A-Za-z0-9])(?i:javascript|data|vbscript|mailto):(?=\S)",
     re.DOTALL,
 )
 _CLOSING_FENCE = re.compile(r"^(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
@@ -57,7 +58,9 @@ _TAG = re.compile(r"<(?:!--.*?(?:-->|\Z)|[!?/]?([A-Za-z][\w:.-]*)((?:[^<>\"']|\"
 _AUTOLINK = re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^\s<>]*)>", re.IGNORECASE)
 _MAY_BE_TAG = re.compile(r"<[A-Za-z!?/]")
 
-_KEY_LIKE = re.compile(r"(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])[A-Za-z0-9_-]{8,200}|[A-Z0-9]+(?:[-_][A-Z0-9]+)+")
+_KEY_LIKE = re.compile(
+    r"(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])[A-Za-z0-9_-]{8,200}|(?=[0-9_-]*[A-Z])[A-Z0-9]+(?:[-_][A-Z0-9]+)+"
+)
 
 
 @dataclass(slots=True)
@@ -144,7 +147,7 @@ class Shown:
             return end
         safe = end
         word = _LAST_WORD.search(self._held, max(at, end - 13))
-        if word and (not word[0].isalpha() or any(start.startswith(word[0].lower()) for start in _STARTS)):
+        if word and (word[0][-1] in _MARKS or any(start.startswith(word[0].lower()) for start in _STARTS)):
             safe = word.start()
         if self._fence:
             line = max(self._held.rfind("\n") + 1, at)
@@ -162,11 +165,12 @@ class Shown:
 
     def _tell(self, out: list[str], start: int, end: int) -> int:
         if end > start:
-            out.append(self._plain(self._held[start:end]))
+            out.append(self.hide(self._held[start:end]))
             self._before = self._held[end - 1]
         return max(start, end)
 
-    def _plain(self, text: str) -> str:
+    def hide(self, text: str) -> str:
+        """Without the words that are withheld."""
         if self._withhold is None:
             return text
         text, count = self._withhold.subn(WITHHELD, text)
@@ -190,9 +194,6 @@ class Shown:
             return self._tag(start, is_last=is_last or rest > _LONGEST)
         if mark[0] == "\\" and len(mark) == 2:
             return found.end(), mark
-        if mark == "://":
-            # Its scheme was shown before it was one.
-            return found.end(), ": //" if self.is_tainted else mark
         return self._address(start, is_last=is_last or rest > _LONGEST)
 
     def _code(self, found: re.Match[str], *, is_last: bool) -> tuple[int, str] | None:
@@ -208,7 +209,7 @@ class Shown:
                 end = found.end() + other.end()
                 code = self._held[start:end]
                 is_code = "|" not in code and not (self.is_tainted and ("](" in code or "//" in code))
-                return (end, self._plain(code)) if is_code else (found.end(), mark)
+                return (end, self.hide(code)) if is_code else (found.end(), mark)
         is_open = found.end() + len(line) == len(self._held) and len(line) < _LONGEST_CODE
         return None if is_open and not is_last else (found.end(), mark)
 
@@ -240,7 +241,7 @@ class Shown:
             if self._may_show(autolink[1]):
                 return autolink.end(), autolink[0]
             self.taken["addresses"] += 1
-            return autolink.end(), self._plain(_host(autolink[1]))
+            return autolink.end(), self.hide(_host(autolink[1]))
         tag = _TAG.match(self._held, start)
         if tag is None or (tag[1] is None and tag.end() == len(self._held) and not tag[0].endswith("-->")):
             may_grow = _MAY_BE_TAG.match(self._held, start) or start + 1 == len(self._held)
@@ -252,7 +253,7 @@ class Shown:
             return start + 1, "<"
         name, attributes = tag[1], tag[2]
         if name is not None and name.lower() not in _ELEMENTS and not attributes.strip(" /"):
-            return tag.end(), self._plain(tag[0])
+            return tag.end(), self.hide(tag[0])
         self.taken["tags"] += 1
         return tag.end(), ""
 
@@ -265,10 +266,10 @@ class Shown:
         end = start + len(address)
         if not address:
             return start + 1, self._held[start]
-        if self._may_show(address):
-            return end, self._plain(address)
+        if self._may_show(address) or (address.startswith("//") and "." not in address.strip("/").partition("/")[0]):
+            return end, self.hide(address)
         self.taken["addresses"] += 1
-        return end, self._plain(_host(address))
+        return end, (" " if address[0] == ":" else "") + self.hide(_host(address))
 
     def _may_grow(self, end: int) -> bool:
         """Whether an address that ends here may go on with the characters to come, in parentheses perhaps."""
@@ -294,7 +295,8 @@ def _host(address: str) -> str:
     """The last two labels: what stands before them may carry something."""
     if _NO_HOST.match(address):
         return ""
-    found = _HOST.match(address)
+    # The scheme may have been shown before it was one.
+    found = _HOST.match(address.lstrip(":"))
     name = found[1].strip(".") if found else ""
     return name if _NUMBERS.fullmatch(name) else ".".join(name.split(".")[-2:]) if "." in name else ""
 

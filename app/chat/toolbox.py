@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -72,12 +72,13 @@ class Called:
 
 
 class Toolbox:
-    """`calls` are all so far, in their order."""
+    """`calls` are all so far, in their order. `hide` takes out of their arguments what nobody may be told."""
 
     def __init__(self, tools: Sequence[Tool], settings: ToolSettings) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._settings = settings
         self._seen: set[tuple[str, str]] = set()
+        self.hide: Callable[[str], str] = str
         self.calls: list[Called] = []
 
     @property
@@ -90,7 +91,7 @@ class Toolbox:
 
     def begin(self, call: ToolCall, at: int) -> Called:
         """Take up a call; one that is not to be run is settled already."""
-        called = Called(clean(call.id), clean(call.name), clean(call.arguments), at)
+        called = Called(clean(call.id), clean(call.name), self.hide(clean(call.arguments)), at)
         if self.is_spent:
             called.state, called.text = "refused", _SPENT
             # What nobody will run is told to the model, and not kept without end.
