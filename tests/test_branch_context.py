@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from app.budget.count import counter_for
-from app.chat.blocks import Turn, fenced
+from app.chat.answer import Answer, Ask
+from app.chat.blocks import Note, Turn, fenced
 from app.chat.condense import condense, is_question, plain, recalled
 from app.chat.topology import Cited, Reference, asked_branches, called, topology
 from app.chat.tree import Node, Parent, Tree
@@ -110,6 +111,10 @@ def test_questions(text: str, asks: bool) -> None:
 def test_what_the_offline_provider_says_around_it_is_no_finding() -> None:
     said = "From your notes (extractive, no language model):\n\n- The ferry leaves at nine. [1]"
     assert plain(Turn("assistant", said)) == "- The ferry leaves at nine."
+    assert plain(Turn("assistant", said + " — Notes of May 3")) == "- The ferry leaves at nine."
+    # A model's own dash stays.
+    assert plain(Turn("assistant", "It leaves — at nine.")) == "It leaves — at nine."
+    assert plain(Turn("assistant", "From this conversation (extractive, no language model):\n\n- Nine.")) == ""
     assert plain(Turn("user", said)) == said
 
 
@@ -196,6 +201,14 @@ def test_where_a_branch_stands() -> None:
 )
 def test_which_branch_is_meant(question: str, here: int, asked: list[int]) -> None:
     assert [one.int for one in asked_branches(question, TREE, ident(here), SAID)] == asked
+
+
+def test_both_branches_of_a_merged_one_are_its_parents() -> None:
+    parents = [Parent(ident(3), ident(103), 2), Parent(ident(2), ident(102), 2)]
+    tree = Tree.of([*TREE.nodes.values(), Node(ident(5), parents, "both")])
+    assert [one.int for one in asked_branches("What did the two branches find?", tree, ident(5), SAID)] == [3, 2]
+    assert [one.int for one in asked_branches("总结这两个分支", tree, ident(5), SAID)] == [3, 2]
+    assert len(asked_branches("其他分支说了什么", tree, ident(5), SAID)) == 4
 
 
 # ------------------------------------------------------------------------------------ in the prompt
@@ -387,6 +400,28 @@ async def test_the_way_to_a_branch_answers_in_it(trunk: Trunk) -> None:
     turn = await trunk.say("What did we decide earlier?", branch["id"])
     assert turn["answer"].startswith("From this conversation")
     assert "We decided to take Alfa as our supplier." in turn["answer"]
+
+
+@pytest.mark.parametrize("with_cards", [False, True])
+async def test_a_finding_of_another_branch_is_a_source_of_the_offline_answer(
+    trunk: Trunk, services: Services, with_cards: bool
+) -> None:
+    if with_cards:
+        await create(trunk.client, title="Alfa", content="Alfa was founded in 1901. The founder of Alfa is Ada.")
+        await ingest_all(services)
+    question = "What is the warranty of Alfa?"
+    note = Note('contradicts, branch "costs"', "The warranty of Alfa runs for three years.", 1.0, uuid.uuid4())
+    answers = []
+    for insights in ((), (note,)):
+        ask = Ask(question, insights=insights)
+        (answer,) = [
+            one async for one in services.answering.stream(services.default_workspace, ask) if isinstance(one, Answer)
+        ]
+        answers.append(answer)
+    assert "three years" not in answers[0].text
+    assert '- The warranty of Alfa runs for three years. (contradicts, branch "costs")' in answers[1].text
+    assert list(answers[1].insights) == [note]
+    assert answers[1].removed_citations == 0
 
 
 async def test_the_first_question_of_a_conversation_has_nothing_to_lean_on(trunk: Trunk) -> None:

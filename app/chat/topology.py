@@ -56,6 +56,9 @@ _ALL = re.compile(
 )
 
 
+_MERGED = re.compile(r"\b(?:both|these|those|two)\b|两|这些|那些|这几", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """One branch refers to another."""
@@ -148,7 +151,8 @@ def asked_branches(
         is_main = re.search(r"main|root|first|original|主|最初|原", question, re.IGNORECASE) is not None
         return [chain[-1] if is_main else chain[0]] if chain else []
     if _ALL.search(question):
-        return others
+        merged = [parent.branch_id for parent in tree.nodes[branch_id].parents]
+        return merged if len(merged) > 1 and _MERGED.search(question) else others
     if _THIS.search(question):
         return []
     return others[:1]

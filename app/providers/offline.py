@@ -223,9 +223,13 @@ def without_frame(text: str) -> str:
         return ""
     for words in _WORDS.values():
         text = text.replace(words["able"], "")
-    return "\n".join(line for line in text.splitlines() if line.strip() not in _FRAMES).strip()
+    lines = text.splitlines()
+    quoted = [line for line in lines if line.strip() not in _FRAMES]
+    # Where a title stood behind a quotation, it is no part of it.
+    return "\n".join(_TITLED.sub("", line) if len(quoted) < len(lines) else line for line in quoted).strip()
 
 
+_TITLED: Final = re.compile(r"\s+— [^\n]*$")
 _FRAMES: Final = frozenset(
     words[name].strip()
     for words in _WORDS.values()
