@@ -84,6 +84,8 @@ ANCHORS = (
 )
 # Texts stay what they are; what is a name gets a number.
 NAMES = {"cards": ("title", "title_key"), "entities": ("name", "key"), "entity_names": ("name", "key")}
+# By which of these a row is one of the seed's.
+OWNERS = ("id", "owner_id", "chunk_id", "point_id", "entity_id", "episode_id")
 KEPT = {"workspace_id", "text_hash", "claim_key"}
 
 
@@ -173,12 +175,13 @@ async def _copying(connection: Any, table: str, stride: int) -> str:
         "ORDER BY ordinal_position",
         table,
     )
-    values, first = [], ""
+    values: list[tuple[str, str]] = []
+    names: dict[str, str] = {}
     for row in columns:
         name, kind = f'"{row["name"]}"', row["kind"]
         value = f"s.{name}"
         if kind == "uuid" and row["name"] not in KEPT:
-            first = first or value
+            names[row["name"]] = value
             value = f"overlay({value}::text placing lpad(to_hex(k), 4, '0') from 20 for 4)::uuid"
         elif row["name"] == "doc":
             value = f"{value} + k * {stride}"
@@ -200,7 +203,7 @@ async def _copying(connection: Any, table: str, stride: int) -> str:
         f"SELECT {', '.join(value for _, value in values)} FROM {table} s "
         f"CROSS JOIN generate_series($2::int, $3::int) AS k "
         f"{noise} "
-        f"WHERE s.workspace_id = $1 AND {_seed(first)}"
+        f"WHERE s.workspace_id = $1 AND {_seed(next(names[name] for name in OWNERS if name in names))}"
     )
 
 

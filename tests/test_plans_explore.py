@@ -302,3 +302,21 @@ async def test_the_graph_of_a_small_workspace_reads_its_own_rows_alone(database:
         database.plans,
         reads={"mentions": 1_000, "relations": 400, "entities": 6_000, "cards": 1_500},
     )
+
+
+async def test_the_graph_around_some_cards_looks_up_what_they_name(database: Explained) -> None:
+    """A workspace has many more entities than a hundred cards name."""
+    cards = [uuid.UUID(int=n + 2) for n in range(1, 31)]
+    async with database.read() as session:
+        await queries.settle(session, 40)
+        database.plans.clear()
+        named, said = await explore.get_graph(session, LARGE, cards)
+    assert (len(named), len(said)) == (3 * 33 * 30, 32 * 30)
+    check(
+        database.plans,
+        "ix_mentions_card_id",
+        "ix_relations_card_id",
+        "pk_entities",
+        "pk_cards",
+        reads={"mentions": 100, "relations": 40, "entities": 200, "cards": 100},
+    )

@@ -89,7 +89,11 @@ def told_statement() -> str:
 
 @cache
 def graph_statement(some: bool) -> str:
-    return filled(load(PACKAGE, "explore_graph"), some=body(load(PACKAGE, "explore_some")) if some else "")
+    return filled(
+        load(PACKAGE, "explore_graph"),
+        nodes=body(load(PACKAGE, "explore_nodes_some" if some else "explore_nodes_all")),
+        some=body(load(PACKAGE, "explore_some")) if some else "",
+    )
 
 
 @cache

@@ -1,4 +1,5 @@
--- in:    $1 workspace, $2 cards ({some}: the condition that leaves out the others, or nothing)
+-- in:    $1 workspace, $2 cards ({some}: the condition that leaves out the others, or nothing); {nodes}: the name of each
+--        entity, of all or of those that are named
 -- out:   rows (part, packed): 0 distinct (card, entity, own title) of mentions and titles, 16 + 16 + 1 bytes each; 1
 --        (source, target) of relations, 16 + 16. An entity is the MD5 of its `node` (see `explore_root`): twins are one.
 --        Sixteen rows each, for the driver is slow with values of a megabyte
@@ -7,28 +8,33 @@
 WITH types AS (
     SELECT $2::uuid[]
 ),
-nodes AS (
-    SELECT e.id, decode(md5(root.key || ' ' || root.sense), 'hex') AS node, root.key
-    FROM entities e
-    JOIN entities root ON root.workspace_id = $1 AND root.id = coalesce(e.merged_into, e.id)
-    WHERE e.workspace_id = $1
+mentioned AS MATERIALIZED (
+    SELECT m.card_id, m.entity_id, m.in_title, m.name
+    FROM mentions m
+    WHERE m.workspace_id = $1
+      {some: m.card_id}
+),
+related AS MATERIALIZED (
+    SELECT r.id, r.source_id, r.target_id
+    FROM relations r
+    WHERE r.workspace_id = $1
+      {some: r.card_id}
+),
+nodes AS MATERIALIZED (
+    {nodes}
 ),
 named AS (
     SELECT m.card_id, n.node, bool_or((m.in_title AND m.name = c.title) OR n.key = c.title_key) AS own
-    FROM mentions m
+    FROM mentioned m
     JOIN nodes n ON n.id = m.entity_id
     JOIN cards c ON c.workspace_id = $1 AND c.id = m.card_id
-    WHERE m.workspace_id = $1
-      {some: m.card_id}
     GROUP BY 1, 2
 ),
 said AS (
     SELECT r.id, s.node AS source, t.node AS target
-    FROM relations r
+    FROM related r
     JOIN nodes s ON s.id = r.source_id
     JOIN nodes t ON t.id = r.target_id
-    WHERE r.workspace_id = $1
-      {some: r.card_id}
 )
 SELECT
     0 AS part,
