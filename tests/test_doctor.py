@@ -25,6 +25,10 @@ SEGMENTER = Segmenter()
 
 MESSAGE = "INSERT INTO messages (workspace_id, id, conversation_id, branch_id, ordinal, role)"
 BRANCH = "INSERT INTO branches (workspace_id, id, conversation_id)"
+MEMORY = (
+    "INSERT INTO memories (workspace_id, id, slug, title, body, type, importance, status, text_hash) "
+    "VALUES (:w, :id, 's', 't', 'b', 'fact', 0.5, '{}', :id)"
+)
 # What breaks each invariant, on a database without foreign keys in the way. `:w` is a workspace with one ready card.
 HARM = {
     "chunk_without_card": "DELETE FROM cards",
@@ -46,6 +50,12 @@ HARM = {
     "message_without_parent": (
         "INSERT INTO messages (workspace_id, id, conversation_id, branch_id, parent_id, ordinal, role) "
         "VALUES (:w, :id, :id, :id, gen_random_uuid(), 1, 'user')"
+    ),
+    "memory_without_its_version": MEMORY.format("active"),
+    "proposed_memory_without_proposal": MEMORY.format("proposed"),
+    "memory_vector_of_wrong_dimension": (
+        "INSERT INTO memory_vectors (workspace_id, memory_id, space_id, text_hash, dense) "
+        "SELECT :w, :id, id, :id, '[1,2]' FROM embedding_spaces"
     ),
     "branch_of_wrong_depth": (
         "INSERT INTO branches (workspace_id, id, conversation_id, parent_branch_id, parent_message_id, depth) "

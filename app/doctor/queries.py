@@ -57,6 +57,17 @@ INVARIANTS: Final[Mapping[str, str]] = {
         SELECT count(*) FROM (SELECT 1 FROM chunks GROUP BY workspace_id, doc HAVING count(*) > 1) AS d""",
     "answer_silent_for_too_long": """
         SELECT count(*) FROM messages WHERE status = 'streaming' AND beat_at < now() - interval '5 minutes'""",
+    "memory_without_its_version": """
+        SELECT count(*) FROM memories m WHERE NOT EXISTS (
+            SELECT 1 FROM memory_versions v
+            WHERE v.workspace_id = m.workspace_id AND v.memory_id = m.id AND v.n = m.version
+              AND v.body = m.body AND v.status = m.status)""",
+    "proposed_memory_without_proposal": """
+        SELECT count(*) FROM memories m WHERE m.status = 'proposed' AND NOT EXISTS (
+            SELECT 1 FROM memory_proposals p WHERE p.workspace_id = m.workspace_id AND p.memory_id = m.id)""",
+    "memory_vector_of_wrong_dimension": """
+        SELECT count(*) FROM memory_vectors v JOIN embedding_spaces s ON s.id = v.space_id
+        WHERE vector_dims(v.dense::vector) <> s.dimension""",
     "message_without_parent": """
         SELECT count(*) FROM messages m WHERE m.parent_id IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM messages p WHERE p.workspace_id = m.workspace_id AND p.id = m.parent_id)""",
