@@ -9,10 +9,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
+from app.chat.afterwards import Afterwards, Titling
 from app.chat.answer import Answering
 from app.chat.asking import Asking
 from app.chat.conversations import Conversations
 from app.chat.fork import Forking
+from app.chat.fork_tool import ForkTool
+from app.chat.insights import Insights
+from app.chat.memory_tool import MemoryTool
 from app.chat.merge import Merging
 from app.chat.rearrange import Rearranging
 from app.chat.reflection import Reflection
@@ -27,6 +31,9 @@ from app.doctor.examine import Doctor, Report
 from app.evaluation.run import Evaluation
 from app.index import space_queries
 from app.index.spaces import Spaces
+from app.ingestion.communities.rebuild import Communities
+from app.ingestion.communities.report_llm import LlmReports
+from app.ingestion.communities.report_offline import OfflineReports
 from app.ingestion.extract.llm import LlmExtractor
 from app.ingestion.extract.llm_cache import ExtractionCache
 from app.ingestion.extract.offline import OfflineExtractor
@@ -42,6 +49,7 @@ from app.memory.near import Reader
 from app.memory.recall import Recall
 from app.memory.reflect import Reflecting
 from app.people import queries as people
+from app.people.metering import TokenMeter
 from app.providers.embedding import build as build_embedder
 from app.providers.embedding import build_next
 from app.providers.ports import ChatProvider, Embedder
@@ -53,6 +61,8 @@ from app.settings import Settings
 from app.text.segment import Segmenter
 from app.text.sentences import sentences
 from app.transfer.importing import Importer
+from app.vault.master import keyring
+from app.vault.providers import StoredProviders
 
 log = get(__name__)
 
@@ -80,10 +90,13 @@ class Services:
     pipeline: Pipeline
     reembedding: Reembedding
     calibrating: Calibrating
+    communities: Communities
     resolver: Resolver
     importer: Importer
     evaluation: Evaluation
     providers: ChatProviders
+    stored_providers: StoredProviders
+    meter: TokenMeter
     answering: Answering
     asking: Asking
     memories: Editing
@@ -93,6 +106,8 @@ class Services:
     standing: Standing
     conversations: Conversations
     forking: Forking
+    insights: Insights
+    titling: Titling
     merging: Merging
     rearranging: Rearranging
     doctor: Callable[[bool], Awaitable[Report]]
@@ -154,9 +169,15 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
     """Everything opened in order and closed in reverse. Raises ConfigurationError, DatabaseUnavailable."""
     async with AsyncExitStack() as stack:
         segmenter = Segmenter()
-        providers = ChatProviders(settings, sentences=sentences, terms=segmenter.terms)
+        meter = TokenMeter(settings)
         # What cannot work is said before anything is opened or loaded.
-        reader = model_reader(settings, providers)
+        providers = ChatProviders(
+            settings,
+            sentences=sentences,
+            terms=segmenter.terms,
+            on_loopback=settings.on_loopback,
+            meter=meter,
+        )
         database = await stack.enter_async_context(open_database(settings, dsn, role))
 
         embedder = build_embedder(settings, settings.data_dir)
@@ -172,13 +193,20 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         async with database.unit() as session:
             default = await people.ensure_default_workspace(session)
 
+        await meter.open(database, default)
+        stack.push_async_callback(meter.close)
+        stored_providers = await open_stored_providers(settings, database, providers, stack)
+        # Who reads cards is settled now; an address or a key that is stored later is used, but chooses nobody.
+        reader = model_reader(settings, providers)
+
         intake = Intake(settings.card_max_bytes)
-        await providers.open()
-        stack.push_async_callback(providers.close)
         reads = extractor(settings, database, reader, segmenter) if reader else None
         pipeline = Pipeline(database, spaces, segmenter, settings, reads)
         retriever = Retriever(database, spaces, segmenter, settings)
         calibrating = Calibrating(database, spaces, segmenter, settings)
+        offline = OfflineReports()
+        reports = LlmReports(reader, settings.extract_model, settings, offline) if reader else offline
+        communities = Communities(database, spaces, segmenter, reports, settings)
         said = Reader(lambda text: segmenter.terms(text).words)
         recall = Recall(database, spaces, said, settings, MeasuredBackgrounds())
         memories = Editing(database, spaces, said, settings)
@@ -188,7 +216,27 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         answering = Answering(retriever, providers, settings)
         await answering.open()
         standing = Standing(database, providers, settings, sentences=sentences, terms=segmenter.terms)
-        conversations = Conversations(database, answering, standing, providers, settings, remembering)
+        insights = Insights(
+            database,
+            spaces,
+            settings,
+            sentences=sentences,
+            terms=segmenter.terms,
+            find_provider=chosen_by(providers, "insight", settings.insight_provider),
+        )
+        titling = Titling(database, chosen_by(providers, "title", settings.title_provider), settings.title_model)
+        forking = Forking(database, spaces, settings)
+        conversations = Conversations(
+            database,
+            answering,
+            standing,
+            providers,
+            settings,
+            remembering,
+            tools=[MemoryTool(memories), ForkTool(forking)],
+            insights=insights,
+            afterwards=Afterwards(remembering, insights, reflection, titling),
+        )
         stack.push_async_callback(conversations.close)
         unqueued = Intake(settings.card_max_bytes, queued=False)
         # Dictionaries and models stay: the collector need not go through them again and again.
@@ -206,10 +254,13 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             pipeline=pipeline,
             reembedding=Reembedding(database, spaces, settings, calibrating.calibrate_all),
             calibrating=calibrating,
+            communities=communities,
             resolver=Resolver(database, spaces, LlmJudge(reader, settings.extract_model) if reader else None),
             importer=Importer(database, intake.submit_many, settings),
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder, calibrating),
             providers=providers,
+            stored_providers=stored_providers,
+            meter=meter,
             answering=answering,
             asking=Asking(database, answering, remembering),
             memories=memories,
@@ -218,12 +269,30 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             reflection=reflection,
             standing=standing,
             conversations=conversations,
-            forking=Forking(database, spaces, settings),
+            forking=forking,
+            insights=insights,
+            titling=titling,
             merging=Merging(database, spaces, settings),
             rearranging=Rearranging(settings),
             doctor=examiner(database),
             default_workspace=default,
         )
+
+
+async def open_stored_providers(
+    settings: Settings, database: Database, providers: ChatProviders, stack: AsyncExitStack
+) -> StoredProviders:
+    """The providers opened with what is stored of them, until the stack is left."""
+    # Several machines on one database must be given one key; on a single one it may be made here.
+    may_make = not (settings.database_url and settings.auth_required)
+    ring = await asyncio.to_thread(keyring, settings, settings.data_dir, may_make=may_make)
+    stored = StoredProviders(database, providers, ring, settings, settings, on_loopback=settings.on_loopback)
+    await stored.refresh()
+    await providers.open()
+    stack.push_async_callback(providers.close)
+    await stored.open()
+    stack.push_async_callback(stored.close)
+    return stored
 
 
 def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider | None:
@@ -247,11 +316,15 @@ def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider |
 
 def reflecting_by(settings: Settings, providers: ChatProviders) -> Callable[[], ChatProvider | None]:
     """Who reflects on turns; None: rules do, also while that provider has no address yet. Raises ConfigurationError."""
-    name = settings.memory_reflect_provider
+    return chosen_by(providers, "memory_reflect", settings.memory_reflect_provider)
+
+
+def chosen_by(providers: ChatProviders, purpose: str, name: str | None) -> Callable[[], ChatProvider | None]:
+    """The provider chosen for a purpose; None: rules do it. Raises ConfigurationError for one that does not exist."""
     if name is None or name == OFFLINE:
         return lambda: None
     if name not in NAMES:
-        raise ConfigurationError(f"MINDCONE_MEMORY_REFLECT_PROVIDER: there is no chat provider {name!r}.")
+        raise ConfigurationError(f"MINDCONE_{purpose.upper()}_PROVIDER: there is no chat provider {name!r}.")
     return lambda: providers.get_provider(name) if name in providers.list_names() else None
 
 

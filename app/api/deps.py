@@ -17,8 +17,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.datastructures import Headers
 
 from app.api.idempotency import Claim, claim
+from app.core import tenancy
 from app.core.errors import Forbidden, Unauthorized
 from app.people import queries as people
+from app.people import rate_queries
 from app.people.keys import SCOPES, Principal, Scope
 from app.settings import Settings
 from app.wiring import Services
@@ -36,6 +38,12 @@ class MissingScope(Forbidden):
     """This API key does not have the scope that is needed."""
 
     code = "missing_scope"
+
+
+class NotOperator(Forbidden):
+    """Only an admin of the default workspace may do this."""
+
+    code = "operator_only"
 
 
 class ForeignOrigin(Forbidden):
@@ -60,21 +68,33 @@ async def authenticate(request: Request, services: Wired) -> Principal:
     tokens = tokens_in(request.headers)
     principal = await _keyed(services, tokens) if tokens else _keyless(request, services)
     structlog.contextvars.bind_contextvars(workspace_id=str(principal.workspace_id))
+    tenancy.work_for(principal.workspace_id)
     return principal
 
 
 async def _keyed(services: Services, tokens: list[str]) -> Principal:
     found = None
-    async with services.database.read() as session:
+    async with services.database.unit() as session:
         for token in tokens:
             found = found or await people.find_principal(session, token)
-    if found is None:
-        raise InvalidKey
-    principal, is_news = found
+        if found is None:
+            raise InvalidKey
+        principal, is_news = found
+        await _count(session, services.settings, principal)
     if is_news and principal.key_id is not None:
         async with services.database.unit() as session:
             await people.note_use(session, principal.workspace_id, principal.key_id)
     return principal
+
+
+async def _count(session: AsyncSession, settings: Settings, principal: Principal) -> None:
+    """Raises TooOften."""
+    own = principal.rate_per_minute
+    per_minute = settings.rate_limit_per_minute if own is None else own
+    if principal.key_id is not None and per_minute:
+        # A key of its own pace may at once do what it may do in a minute.
+        burst = settings.rate_limit_burst if own is None else own
+        await rate_queries.take(session, principal.workspace_id, principal.key_id, per_minute=per_minute, burst=burst)
 
 
 def _keyless(request: Request, services: Services) -> Principal:
@@ -143,6 +163,16 @@ Reader = Annotated[Principal, Depends(require("read"))]
 Writer = Annotated[Principal, Depends(require("write"))]
 Chatter = Annotated[Principal, Depends(require("chat"))]
 Admin = Annotated[Principal, Depends(require("admin"))]
+
+
+async def operator(principal: Admin, services: Wired) -> Principal:
+    """The caller when it runs the instance: an admin of the default workspace. Raises NotOperator."""
+    if principal.workspace_id != services.default_workspace:
+        raise NotOperator
+    return principal
+
+
+Operator = Annotated[Principal, Depends(operator)]
 
 
 # ------------------------------------------------------------------------------------------ sessions

@@ -13,8 +13,9 @@ from pydantic_core import PydanticCustomError
 from app.api.deps import Admin, Claimed, ReadSession, WriteSession
 from app.api.idempotency import RecordedRoute
 from app.api.pages import Cursor, Limit, Page, cut, decode_position, encode_position
-from app.api.text_types import Moment, Name, Shape
+from app.api.text_types import Integer, Moment, Name, Shape
 from app.core.clock import now
+from app.people import audit_queries as audit
 from app.people import queries
 from app.people.keys import Scope, issue
 from app.people.tables import ApiKey
@@ -34,6 +35,9 @@ class KeyCreate(Shape):
     name: Name
     scopes: Annotated[frozenset[Scope], Field(min_length=1)] = frozenset({"read", "write", "chat"})
     expires_at: Annotated[Moment, AfterValidator(_ahead)] | None = None
+    rate_per_minute: Annotated[Integer, Field(ge=1, le=1_000_000)] | None = Field(
+        None, description="Requests per minute; left out: as the settings of the instance say"
+    )
 
 
 class KeyShape(BaseModel):
@@ -47,6 +51,7 @@ class KeyShape(BaseModel):
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    rate_per_minute: int | None
 
 
 class IssuedKeyShape(KeyShape):
@@ -71,7 +76,9 @@ async def create_key(
         name=body.name,
         scopes=sorted(body.scopes),
         expires_at=body.expires_at,
+        rate_per_minute=body.rate_per_minute,
     )
+    await audit.record(session, principal, "key.created", str(key.id), name=key.name, scopes=key.scopes)
     response.headers["Location"] = f"{request.url.path}/{key.id}"
     response.headers["Cache-Control"] = "no-store"
     return IssuedKeyShape(**key_shape(key).model_dump(), token=issued.token)
@@ -95,6 +102,7 @@ async def get_key(principal: Admin, session: ReadSession, key_id: uuid.UUID) -> 
 async def revoke_key(principal: Admin, session: WriteSession, key_id: uuid.UUID) -> None:
     """From the next request on the key opens nothing."""
     await queries.revoke_key(session, principal.workspace_id, key_id)
+    await audit.record(session, principal, "key.revoked", str(key_id))
 
 
 def key_shape(key: ApiKey) -> KeyShape:

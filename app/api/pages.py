@@ -50,7 +50,7 @@ def decode_position(cursor: str | None) -> Position | None:
     if cursor is None:
         return None
     try:
-        moment, identifier = _parts(cursor)
+        moment, identifier = parts(cursor)
         at = datetime.fromisoformat(moment)
         return (at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)), uuid.UUID(hex=identifier)
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
@@ -62,7 +62,7 @@ def decode_number(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     try:
-        (number,) = _parts(cursor)
+        (number,) = parts(cursor)
     except (ValueError, TypeError) as error:
         raise InvalidCursor from error
     if not isinstance(number, int) or not 0 <= number < 2**31:
@@ -79,7 +79,7 @@ def decode_counted(cursor: str | None) -> Counted | None:
     if cursor is None:
         return None
     try:
-        number, identifier = _parts(cursor)
+        number, identifier = parts(cursor)
         at = uuid.UUID(hex=identifier)
     except (ValueError, TypeError, AttributeError) as error:
         raise InvalidCursor from error
@@ -93,7 +93,7 @@ def decode_id(cursor: str | None) -> uuid.UUID | None:
     if cursor is None:
         return None
     try:
-        (identifier,) = _parts(cursor)
+        (identifier,) = parts(cursor)
         return uuid.UUID(hex=identifier)
     except (ValueError, TypeError, AttributeError) as error:
         raise InvalidCursor from error
@@ -103,7 +103,7 @@ def decode_text(cursor: str | None) -> str | None:
     """Raises InvalidCursor."""
     if cursor is None:
         return None
-    match _parts(cursor):
+    match parts(cursor):
         case [str(text)] if not has_forbidden(text):
             return text
     raise InvalidCursor
@@ -115,7 +115,8 @@ def cut(rows: Sequence[Item], limit: int) -> tuple[Sequence[Item], Item | None]:
     return page, page[-1] if len(rows) > limit else None
 
 
-def _parts(cursor: str) -> list[Any]:
+def parts(cursor: str) -> list[Any]:
+    """What `encode` was given. Raises InvalidCursor."""
     padded = cursor + "=" * (-len(cursor) % 4)
     try:
         parts = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))

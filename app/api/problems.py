@@ -25,6 +25,7 @@ from app.core import errors
 from app.core.log import get
 from app.db.session import DatabaseUnavailable, PoolExhausted
 from app.providers import ports
+from app.providers.registry import ProviderNotConfigured
 from app.text.normalise import clean
 
 log = get(__name__)
@@ -50,6 +51,7 @@ STATUS: Final[Mapping[type[Exception], int]] = {
     errors.Unavailable: 503,
     errors.ConfigurationError: 500,
     ports.MissingKey: 409,
+    ProviderNotConfigured: 409,
     ports.ProviderBusy: 503,
     ports.ProviderTimeout: 504,
     ports.ProviderError: 502,

@@ -9,24 +9,18 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.deps import Admin, Claimed, ReadSession, Wired, WriteSession
+from app.api.deps import Admin, Claimed, NotOperator, ReadSession, Wired, WriteSession
 from app.api.idempotency import RecordedRoute
 from app.api.keys import IssuedKeyShape, key_shape
 from app.api.pages import Cursor, Limit, Page, cut, decode_position, encode_position
 from app.api.text_types import Name, Shape
-from app.core.errors import Forbidden
+from app.people import audit_queries as audit
 from app.people import queries
 from app.people.keys import SCOPES, Principal, issue
 from app.people.tables import Workspace
 from app.wiring import Services
 
 router = APIRouter(prefix="/workspaces", tags=["workspaces"], route_class=RecordedRoute)
-
-
-class NotOperator(Forbidden):
-    """Only an admin of the default workspace may do this."""
-
-    code = "operator_only"
 
 
 class WorkspaceCreate(Shape):
@@ -68,6 +62,7 @@ async def create_workspace(
     workspace = await queries.insert_workspace(session, body.slug, body.name)
     issued = issue()
     key = await queries.insert_key(session, workspace.id, issued, name="first key", scopes=SCOPES)
+    await audit.record(session, principal, "workspace.created", str(workspace.id), slug=workspace.slug)
     response.headers["Location"] = f"{request.url.path}/{workspace.id}"
     response.headers["Cache-Control"] = "no-store"
     return WorkspaceCreated(

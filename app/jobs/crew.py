@@ -16,6 +16,7 @@ from structlog.contextvars import bound_contextvars
 
 from app.core.errors import MindConeError
 from app.core.log import get
+from app.core.tenancy import working_for
 from app.jobs import pgqueue, queries
 from app.jobs.job import Handler, JobContext, LeaseLost
 from app.jobs.line import Line
@@ -101,8 +102,11 @@ class Crew:
         run = self._runs[queue_id]
         context = run.context
         try:
-            with bound_contextvars(
-                job_id=str(context.job_id), workspace_id=str(context.workspace_id), job_kind=context.kind
+            with (
+                working_for(context.workspace_id),
+                bound_contextvars(
+                    job_id=str(context.job_id), workspace_id=str(context.workspace_id), job_kind=context.kind
+                ),
             ):
                 outcome = await self._perform(run)
                 if outcome is not None:

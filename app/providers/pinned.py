@@ -65,19 +65,22 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
 
 async def resolve(host: str, port: int = _TLS_PORT, seconds: float | None = None) -> Sequence[str]:
-    """The addresses of a host, in the order in which to try them. Raises httpcore.ConnectError, ConnectTimeout."""
-    loop = asyncio.get_running_loop()
+    """As `addresses_of`. Raises httpcore.ConnectError, ConnectTimeout."""
     try:
-        async with asyncio.timeout(seconds):
-            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return await addresses_of(host, seconds, port)
     except TimeoutError as error:
         raise httpcore.ConnectTimeout from error
     except (OSError, UnicodeError) as error:
         raise httpcore.ConnectError from error
-    addresses = list(dict.fromkeys(str(row[4][0]) for row in found))
-    if not addresses:
-        raise httpcore.ConnectError
-    return addresses
+
+
+async def addresses_of(host: str, seconds: float | None, port: int = _TLS_PORT) -> Sequence[str]:
+    """The addresses of a host, in the order in which to try them. Raises OSError, UnicodeError, TimeoutError."""
+    async with asyncio.timeout(seconds):
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    if not found:
+        raise OSError("no address")
+    return list(dict.fromkeys(str(row[4][0]) for row in found))
 
 
 def pool(

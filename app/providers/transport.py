@@ -21,7 +21,7 @@ import httpx
 from app.core import clock
 from app.core.errors import ConfigurationError
 from app.providers.outgoing import ANYWHERE, Reach, check, is_this_machine
-from app.providers.pinned import pool
+from app.providers.pinned import addresses_of, pool
 from app.providers.ports import (
     ProviderBusy,
     ProviderDown,
@@ -64,6 +64,19 @@ def origin_of(base_url: str) -> str:
     default_port = 443 if url.scheme == "https" else 80
     host = url.raw_host.decode("ascii").lower().rstrip(".")
     return f"{url.scheme}://{f'[{host}]' if ':' in host else host}:{url.port or default_port}"
+
+
+async def check_reach(base_url: str, reach: Reach, seconds: float) -> None:
+    """Look at an address before it is stored; one that does not resolve now is looked at when it is asked. Raises
+    AddressRefused, ConfigurationError.
+    """
+    url = httpx.URL(endpoint_url(base_url, ""))
+    encrypted = url.scheme == "https"
+    if _proxy_for(url) is None:
+        with suppress(OSError, UnicodeError, TimeoutError):
+            check(await addresses_of(url.raw_host.decode("ascii"), seconds), reach, encrypted=encrypted)
+    elif _is_number(url.host):
+        check([url.host], reach, encrypted=encrypted)
 
 
 class PinnedTransport(httpx.AsyncHTTPTransport):

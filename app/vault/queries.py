@@ -1,0 +1,52 @@
+"""Statements about stored providers. They belong to the installation, so no workspace is among their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.vault.tables import VERSIONS, ProviderRow
+
+
+async def list_versions(session: AsyncSession) -> dict[str, int]:
+    """By name; two equal answers mean that nothing was changed between them."""
+    rows = await session.execute(select(ProviderRow.name, ProviderRow.version))
+    return {row.name: row.version for row in rows}
+
+
+async def list_rows(session: AsyncSession) -> Sequence[ProviderRow]:
+    return (await session.execute(select(ProviderRow).order_by(ProviderRow.name))).scalars().all()
+
+
+async def find_row(session: AsyncSession, name: str) -> ProviderRow | None:
+    """The row, kept from others until the transaction ends; a name is free to take for one of them at a time."""
+    await session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"provider {name}", 0))))
+    return (await session.execute(select(ProviderRow).where(ProviderRow.name == name))).scalar_one_or_none()
+
+
+async def save_row(session: AsyncSession, name: str, values: Mapping[str, Any]) -> None:
+    """With a version that was never seen before."""
+    fresh = insert(ProviderRow).values(name=name, **values)
+    changed = {**values, "version": VERSIONS.next_value(), "updated_at": func.now()}
+    await session.execute(fresh.on_conflict_do_update(index_elements=["name"], set_=changed))
+
+
+async def delete_row(session: AsyncSession, name: str) -> bool:
+    """Whether there was one."""
+    done = await session.execute(delete(ProviderRow).where(ProviderRow.name == name).returning(ProviderRow.name))
+    return done.first() is not None
+
+
+async def save_sealed(session: AsyncSession, name: str, before: bytes, sealed: bytes) -> bool:
+    """The same secret in another envelope, unless it was changed meanwhile."""
+    done = await session.execute(
+        update(ProviderRow)
+        .where(ProviderRow.name == name, ProviderRow.sealed_key == before)
+        .values(sealed_key=sealed, version=VERSIONS.next_value())
+        .returning(ProviderRow.name)
+    )
+    return done.first() is not None
