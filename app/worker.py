@@ -19,12 +19,15 @@ from pathlib import Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.chat import queries as chat
+from app.chat.afterwards import TITLE
+from app.chat.insights import INSIGHTS
 from app.chat.reflection import REFLECT
 from app.core.clock import now
 from app.core.errors import NotFound
 from app.core.log import get
 from app.index import folding, vector_index
 from app.ingestion import queries as ingestion
+from app.ingestion.communities.rebuild import COMMUNITIES
 from app.ingestion.link.revise import LINK
 from app.ingestion.queries import Task
 from app.ingestion.reembed import REEMBED
@@ -62,8 +65,11 @@ def handlers(services: Services) -> dict[str, Handler]:
         IMPORT: partial(import_files, services),
         REEMBED: services.reembedding.fill,
         CALIBRATE: services.calibrating.calibrate,
+        COMMUNITIES: services.communities.work,
         LINK: partial(link, services),
         REFLECT: services.reflection.run,
+        INSIGHTS: services.insights.run,
+        TITLE: services.titling.run,
     }
 
 
@@ -103,6 +109,7 @@ def periodics(services: Services) -> list[Periodic]:
         Periodic("index.fold", 3.0, partial(fold_postings, services)),
         Periodic("index.vectors", 30.0, partial(build_vector_index, services)),
         Periodic("spaces.calibrate", 60.0, partial(enqueue_calibrations, services)),
+        Periodic("communities.due", 5.0, partial(enqueue_communities, services)),
         Periodic("spaces.advance", 10.0, partial(advance_space, services)),
         Periodic("spaces.drop", 300.0, partial(drop_spaces, services)),
         Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
@@ -136,6 +143,11 @@ async def build_vector_index(services: Services) -> None:
 async def enqueue_calibrations(services: Services) -> None:
     """Workspaces whose distances were never measured, or when they were much smaller."""
     await services.calibrating.enqueue_due()
+
+
+async def enqueue_communities(services: Services) -> None:
+    """Graphs that have changed and come to rest are divided into communities, and reported on."""
+    await services.communities.enqueue_due()
 
 
 async def advance_space(services: Services) -> None:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from typing import Final
 
 from app.chat import queries
+from app.chat.afterwards import Afterwards
 from app.chat.answer import Answering, Ask
+from app.chat.insights import Insights
 from app.chat.remembering import Remembering
 from app.chat.running import Run, Runs
 from app.chat.settings import AnswerSettings
 from app.chat.standing import Standing
 from app.chat.tables import Message
+from app.chat.tools import Tool
 from app.chat.turn import Started, TurnEvent, TurnStopped, TurnWork
 from app.db.session import Database
 from app.providers.registry import ChatProviders
@@ -27,7 +30,7 @@ TITLES_BY: Final = "offline"
 
 
 class Conversations:
-    """Without `remembering` nothing is remembered."""
+    """Without `remembering`, `insights` and `afterwards` nothing is remembered, told to branches, thought about."""
 
     def __init__(
         self,
@@ -37,6 +40,10 @@ class Conversations:
         providers: ChatProviders,
         settings: AnswerSettings,
         remembering: Remembering | None = None,
+        *,
+        tools: Sequence[Tool] = (),
+        insights: Insights | None = None,
+        afterwards: Afterwards | None = None,
     ) -> None:
         self._database = database
         self._answering = answering
@@ -44,6 +51,9 @@ class Conversations:
         self._providers = providers
         self._settings = settings
         self._remembering = remembering
+        self._tools = tools
+        self._insights = insights
+        self._afterwards = afterwards
         self._runs: Runs[TurnEvent] = Runs(settings.turn_beat_seconds)
 
     async def close(self) -> None:
@@ -51,7 +61,12 @@ class Conversations:
         await self._runs.close()
 
     async def take_turn(
-        self, workspace_id: uuid.UUID, conversation_id: uuid.UUID, branch_id: uuid.UUID | None, ask: Ask
+        self,
+        workspace_id: uuid.UUID,
+        conversation_id: uuid.UUID,
+        branch_id: uuid.UUID | None,
+        ask: Ask,
+        actor: str = "user",
     ) -> Run[TurnEvent]:
         """Store the question and start the answer. The first event is `Started`, the last one `Answer` or `Failed`.
 
@@ -76,7 +91,11 @@ class Conversations:
             titled_by=self._providers.get_provider(TITLES_BY) if conversation.title is None else None,
             detached_seconds=self._settings.turn_detached_seconds,
             stop=partial(self._runs.stop, answer.id),
+            tools=self._tools,
+            actor=actor,
             remembering=self._remembering,
+            insights=self._insights,
+            afterwards=self._afterwards,
         )
         return self._runs.start(answer.id, work)
 

@@ -114,6 +114,22 @@ async def set_first_title(
     )
 
 
+async def set_better_title(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, title: str
+) -> None:
+    """In place of the assistant's own; a user's stays. No new version: nobody's change was overruled."""
+    await session.execute(
+        update(Conversation)
+        .where(
+            Conversation.workspace_id == workspace_id,
+            Conversation.id == conversation_id,
+            Conversation.title_by == "assistant",
+        )
+        .values(title=title)
+        .execution_options(synchronize_session=False)
+    )
+
+
 # ------------------------------------------------------------------------------------ branches
 
 

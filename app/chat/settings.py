@@ -51,6 +51,10 @@ class InsightSettings(BaseModel):
         None, description="The chat provider that condenses branches and compares them; none: rules do"
     )
     insight_model: str | None = None
+    title_provider: str | None = Field(
+        None, description="The chat provider that gives conversations better titles than their first question"
+    )
+    title_model: str | None = None
 
 
 class AnswerSettings(InsightSettings, BranchSettings, ToolSettings, BudgetSettings):

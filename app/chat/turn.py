@@ -15,12 +15,15 @@ from typing import Any, Final, Literal
 
 from app.budget.ledger import Ledger
 from app.chat import queries
+from app.chat.afterwards import TITLE_CHARS, Afterwards, Completed
 from app.chat.answer import Answer, Answering, Ask, CallEnded, Calling, Draft, Routed, Token
 from app.chat.citations import Citation
+from app.chat.insights import Insights
 from app.chat.remembering import Remembering
 from app.chat.running import Run
 from app.chat.standing import Standing
 from app.chat.toolbox import Called
+from app.chat.tools import Tool, ToolContext
 from app.core.errors import Conflict, MindConeError, ShuttingDown, Unavailable
 from app.core.log import get
 from app.db.session import Database
@@ -29,7 +32,6 @@ from app.retrieval.types import Route
 
 log = get(__name__)
 
-TITLE_CHARS: Final = 80
 # Waits before an end that the database did not take is offered again: a restart takes seconds.
 _OFFER_AGAIN_SECONDS: Final = (0.2, 1.0, 3.0)
 
@@ -88,7 +90,7 @@ TurnEvent = Started | Routed | Token | CallEnded | Answer | Failed
 
 @dataclass(slots=True)
 class TurnWork:
-    """The `Work` of one turn. `titled_by` gives a conversation that has no title its first one."""
+    """The `Work` of one turn. `titled_by` gives a conversation without a title its first one; `actor` is who asked."""
 
     database: Database
     answering: Answering
@@ -100,7 +102,11 @@ class TurnWork:
     titled_by: ChatProvider | None
     detached_seconds: float
     stop: Callable[[MindConeError], None]
+    tools: Sequence[Tool] = ()
+    actor: str = "user"
     remembering: Remembering | None = None
+    insights: Insights | None = None
+    afterwards: Afterwards | None = None
     draft: Draft = field(default_factory=Draft)
 
     async def speak(self, run: Run[TurnEvent]) -> Answer:
@@ -111,6 +117,17 @@ class TurnWork:
         )
         if self.remembering is not None:
             ask = replace(ask, memories=await self.remembering.memories(self.workspace_id, ask.query))
+        if self.insights is not None:
+            ask = replace(ask, insights=await self.insights.notes(self.workspace_id, started.branch_id))
+        context = ToolContext(
+            self.workspace_id,
+            started.conversation_id,
+            started.branch_id,
+            started.message_id,
+            self.actor,
+            is_tainted=True,
+        )
+        ask = replace(ask, tools=self.tools, context=context)
         async with aclosing(self.answering.stream(self.workspace_id, ask, self.draft)) as events:
             async for event in events:
                 if isinstance(event, Answer):
@@ -184,14 +201,26 @@ class TurnWork:
                     is_stored = await queries.finish_message(
                         session, self.workspace_id, self.started.message_id, values
                     )
-                    if is_stored and answer is not None and answer.is_complete and self.remembering is not None:
-                        await self.remembering.note_used(session, self.workspace_id, answer.memories)
+                    if is_stored and answer is not None and answer.is_complete and self.afterwards is not None:
+                        await self.afterwards.record(session, self._completed(answer))
                     return is_stored
             except Unavailable:
                 if wait_seconds is None:
                     raise
                 await asyncio.sleep(wait_seconds)
         return False
+
+    def _completed(self, answer: Answer) -> Completed:
+        started = self.started
+        return Completed(
+            self.workspace_id,
+            started.conversation_id,
+            started.branch_id,
+            started.message_id,
+            self.ask.query,
+            answer,
+            is_first_title=self.titled_by is not None,
+        )
 
     async def _title(self) -> str | None:
         if self.titled_by is None:
