@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from app.chat.settings import AnswerSettings
 from app.core.log import LogFormat
 from app.db.settings import DatabaseSettings
+from app.ingestion.communities.settings import CommunitySettings
 from app.ingestion.settings import IngestionSettings
 from app.jobs.settings import JobSettings
 from app.memory.settings import MemorySettings
@@ -80,6 +81,7 @@ class Settings(
     VaultSettings,
     JobSettings,
     IngestionSettings,
+    CommunitySettings,
     RetrievalSettings,
     MemorySettings,
     TransferSettings,

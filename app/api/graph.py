@@ -44,6 +44,7 @@ from app.api.pages import (
 from app.api.text_types import Line
 from app.graph import entity_pages as pages
 from app.graph import neighbourhood_queries as neighbourhood
+from app.graph.community_queries import list_of_entities
 from app.graph.entity_pages import PairItem
 from app.graph.revision_queries import find_pair, list_sentences
 from app.ingestion.link import revise
@@ -68,9 +69,13 @@ async def get_graph(
     """Nodes and edges around the center, the nearest and strongest first; without a center the best connected
     entities.
     """
+    workspace_id = principal.workspace_id
     if center is None:
-        return graph_shape(await neighbourhood.get_overview(session, principal.workspace_id, limit))
-    return graph_shape(await neighbourhood.get_neighbourhood(session, principal.workspace_id, center, hops, limit))
+        found = await neighbourhood.get_overview(session, workspace_id, limit)
+    else:
+        found = await neighbourhood.get_neighbourhood(session, workspace_id, center, hops, limit)
+    entities = [node.id for node in found.nodes if node.kind == "entity"]
+    return graph_shape(found, await list_of_entities(session, workspace_id, entities))
 
 
 # --------------------------------------------------------------------------------------- entities

@@ -233,7 +233,7 @@ class NodeShape(BaseModel):
     kind: Literal["entity", "card", "episode"]
     label: str
     degree: int = Field(description="How many entities it is joined to, shown or not")
-    community: uuid.UUID | None
+    community: uuid.UUID | None = Field(description="Of an entity: the coarsest that it belongs to")
 
 
 class EdgeShape(BaseModel):
@@ -309,10 +309,12 @@ def decision_shape(row: EntityDecision) -> DecisionShape:
     )
 
 
-def graph_shape(found: Neighbourhood) -> GraphShape:
+def graph_shape(found: Neighbourhood, communities: Mapping[uuid.UUID, uuid.UUID]) -> GraphShape:
     return GraphShape(
         nodes=[
-            NodeShape(id=node.id, kind=node.kind, label=node.label, degree=node.degree, community=None)
+            NodeShape(
+                id=node.id, kind=node.kind, label=node.label, degree=node.degree, community=communities.get(node.id)
+            )
             for node in found.nodes
         ],
         edges=[EdgeShape.model_validate(edge, from_attributes=True) for edge in found.edges],

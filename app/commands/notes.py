@@ -186,4 +186,7 @@ async def learn(opened: Services, workspace_id: uuid.UUID, bar: Progress) -> dic
             working = asyncio.create_task(work_until_idle(opened))
         await asyncio.sleep(0.2)
     await working
+    # Where no worker runs, nobody else would do it.
+    await opened.communities.enqueue_due(quiet_seconds=0)
+    await work_until_idle(opened)
     return states
