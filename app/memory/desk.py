@@ -221,9 +221,7 @@ class Desk:
         cosines: dict[uuid.UUID, float] = {}
         paraphrase = paraphrase_cosine(embedded.model) if embedded is not None else NEVER
         if embedded is not None and paraphrase < NEVER:
-            near = await queries.list_near(
-                self._session, self._workspace_id, embedded.space_id, embedded.vector, only_active=False
-            )
+            near = await queries.list_near(self._session, self._workspace_id, embedded.space_id, embedded.vector)
             cosines = {memory_id: 1 - distance for memory_id, distance in near.items()}
         return await asyncio.to_thread(self._compare, look, candidates, cosines, paraphrase)
 

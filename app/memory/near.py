@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from app.text.anchors import anchors
-from app.text.normalise import name_key
+from app.text.normalise import han_share, name_key
 
 Nearness = Literal["same", "revised"]
 Words = Callable[[str], Sequence[str]]
@@ -30,7 +30,8 @@ _NOT = re.compile(
 )
 _VALUES: Final = frozenset({"date", "money", "percent", "quantity", "number"})
 _ASIDE: Final = frozenset({"user", "users", "the", "用户", "please"})
-_REMEMBERED: Final = 5000
+_REMEMBERED: Final = 20_000
+_HAN_SHARE: Final = 0.3
 _DIGIT = re.compile(r"\d")
 
 # From which cosine on two passages are paraphrases. In e5-small two statements that contradict each other reach .98.
@@ -52,6 +53,7 @@ class Said:
     values: frozenset[str]
     others: frozenset[str]
     is_denied: bool
+    is_han: bool
 
 
 class Reader:
@@ -72,6 +74,10 @@ class Reader:
             found = self._known[text_hash] = said(title, body, self._words)
         return found
 
+    def find(self, text_hash: uuid.UUID) -> Said | None:
+        """What was read before."""
+        return self._known.get(text_hash)
+
     def words(self, text: str) -> frozenset[str]:
         return _words(text, self._words)
 
@@ -86,6 +92,7 @@ def said(title: str, body: str, words: Words) -> Said:
         values=frozenset(one.key for one in found if one.kind in _VALUES),
         others=frozenset(one.key for one in found if one.kind not in _VALUES),
         is_denied=_NOT.search(text) is not None,
+        is_han=is_han_text(body),
     )
 
 
@@ -110,6 +117,10 @@ def nearness(new: Said, old: Said, cosine: float | None = None, paraphrase: floa
     if is_alike and differs and new.others == old.others:
         return "revised"
     return None
+
+
+def is_han_text(text: str) -> bool:
+    return han_share(text) > _HAN_SHARE
 
 
 def _words(text: str, words: Words) -> frozenset[str]:

@@ -322,7 +322,7 @@ async def find_space(session: AsyncSession) -> MemorySpace | None:
 
 
 async def list_near(
-    session: AsyncSession, workspace_id: uuid.UUID, space_id: int, vector: Vector, *, only_active: bool
+    session: AsyncSession, workspace_id: uuid.UUID, space_id: int, vector: Vector
 ) -> dict[uuid.UUID, float]:
     """By memory: cosine distance of the vector of its present text in this space."""
     connection = await raw(session)
@@ -330,14 +330,73 @@ async def list_near(
         """
         SELECT v.memory_id, v.dense <=> $3 AS distance
         FROM memory_vectors v JOIN memories m ON m.workspace_id = v.workspace_id AND m.id = v.memory_id
-        WHERE v.workspace_id = $1 AND v.space_id = $2 AND v.text_hash = m.text_hash AND (NOT $4 OR m.status = 'active')
+        WHERE v.workspace_id = $1 AND v.space_id = $2 AND v.text_hash = m.text_hash
         """,
         workspace_id,
         space_id,
         HalfVector(vector),
-        only_active,
     )
     return {row["memory_id"]: float(row["distance"]) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """An active memory as ranking needs it. `distance` None: no vector of its present text."""
+
+    id: uuid.UUID
+    type: str
+    pinned: bool
+    importance: float
+    created_at: datetime
+    last_used_at: datetime | None
+    text_hash: uuid.UUID
+    distance: float | None
+
+
+async def list_remembered(
+    session: AsyncSession, workspace_id: uuid.UUID, space_id: int | None, vector: Vector | None
+) -> list[Remembered]:
+    """All that are active, with the cosine distance of `vector` to theirs in this space. By the driver itself: the ORM
+    takes longer than the database.
+    """
+    connection = await raw(session)
+    if space_id is None or vector is None:
+        rows = await connection.fetch(
+            """
+            SELECT id, type, pinned, importance, created_at, last_used_at, text_hash, NULL AS distance
+            FROM memories WHERE workspace_id = $1 AND status = 'active'
+            """,
+            workspace_id,
+        )
+    else:
+        rows = await connection.fetch(
+            """
+            SELECT m.id, m.type, m.pinned, m.importance, m.created_at, m.last_used_at, m.text_hash,
+                   v.dense <=> $3 AS distance
+            FROM memories m LEFT JOIN memory_vectors v ON v.workspace_id = m.workspace_id AND v.memory_id = m.id
+                AND v.space_id = $2 AND v.text_hash = m.text_hash
+            WHERE m.workspace_id = $1 AND m.status = 'active'
+            """,
+            workspace_id,
+            space_id,
+            HalfVector(vector),
+        )
+    return [Remembered(*row) for row in rows]
+
+
+async def list_texts(
+    session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, tuple[str, str, str, uuid.UUID]]:
+    """Slug, title, body and hash of these memories as they are now."""
+    if not ids:
+        return {}
+    connection = await raw(session)
+    rows = await connection.fetch(
+        "SELECT id, slug, title, body, text_hash FROM memories WHERE workspace_id = $1 AND id = ANY($2)",
+        workspace_id,
+        list(ids),
+    )
+    return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
 
 
 VectorRow = tuple[uuid.UUID, uuid.UUID, int, uuid.UUID, Vector]

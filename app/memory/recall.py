@@ -19,18 +19,16 @@ from app.db.session import Database
 from app.index.spaces import Spaces
 from app.memory import decay, queries
 from app.memory.decay import Age
-from app.memory.near import Reader
-from app.memory.queries import MemorySpace
+from app.memory.near import Reader, is_han_text
+from app.memory.queries import MemorySpace, Remembered
 from app.memory.relevance import Background, Candidate, Ranked, rank
 from app.memory.settings import MemorySettings
 from app.memory.tables import Memory
 from app.providers.ports import Embedder, ProviderError, Vector
-from app.text.normalise import han_share
 
 log = get(__name__)
 
 Script = Literal["han", "latin"]
-_HAN_SHARE = 0.3
 
 
 class Backgrounds(Protocol):
@@ -81,15 +79,17 @@ class Recall:
             space = await queries.find_space(session)
         vector = await self._vector(question, space)
         async with self._database.read() as session:
-            memories = await queries.list_memories(session, workspace_id, queries.ACTIVE)
-            distances: Mapping[uuid.UUID, float] = {}
+            known = await queries.list_remembered(session, workspace_id, space.id if space else None, vector)
+            unread = [one.id for one in known if self._reader.find(one.text_hash) is None]
+            texts = await queries.list_texts(session, workspace_id, unread)
             background: BackgroundOf | None = None
             if space is not None and vector is not None:
-                distances = await queries.list_near(session, workspace_id, space.id, vector, only_active=True)
                 background = await self._backgrounds.of(session, workspace_id, space)
-        ranked = await asyncio.to_thread(self._rank, question, memories, distances, background)
-        by_id = {memory.id: memory for memory in memories}
-        return [_recalled(one, by_id[one.id]) for one in ranked]
+        ranked = await asyncio.to_thread(self._rank, question, known, texts, background)
+        types = {one.id: one.type for one in known}
+        async with self._database.read() as session:
+            told = await queries.list_texts(session, workspace_id, [one.id for one in ranked])
+        return [_recalled(one, types[one.id], *told[one.id][:3]) for one in ranked if one.id in told]
 
     async def note_used(self, session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> None:
         """These stood in the prompt of an answer that is complete. In the unit of work that says so."""
@@ -124,23 +124,35 @@ class Recall:
     def _rank(
         self,
         question: str,
-        memories: Sequence[Memory],
-        distances: Mapping[uuid.UUID, float],
+        known: Sequence[Remembered],
+        texts: Mapping[uuid.UUID, tuple[str, str, str, uuid.UUID]],
         background: BackgroundOf | None,
     ) -> list[Ranked]:
         at = now()
-        asked = _script(question)
-        candidates = [
-            Candidate(
-                id=one.id,
-                distance=distances.get(one.id) if background else None,
-                background=background(asked, _script(one.body)) if background else _NO_BACKGROUND,
-                words=self._reader.said(one.title, one.body, one.text_hash).words,
-                decayed=decay.decayed(one.importance, decay.days_unused(age_of(one), at), self._settings.decay_mode),
-                concerns_all=one.pinned or one.type == "preference",
+        asked: Script = "han" if is_han_text(question) else "latin"
+        backgrounds = {
+            is_han: background(asked, "han" if is_han else "latin") if background else _NO_BACKGROUND
+            for is_han in (True, False)
+        }
+        for _, title, body, text_hash in texts.values():
+            self._reader.said(title, body, text_hash)
+        candidates = []
+        for one in known:
+            said = self._reader.find(one.text_hash)
+            if said is None:
+                # Changed just now; the next question finds it.
+                continue
+            unused = decay.days_unused(Age(one.importance, one.created_at, one.last_used_at), at)
+            candidates.append(
+                Candidate(
+                    id=one.id,
+                    distance=one.distance if background else None,
+                    background=backgrounds[said.is_han],
+                    words=said.words,
+                    decayed=decay.decayed(one.importance, unused, self._settings.decay_mode),
+                    concerns_all=one.pinned or one.type == "preference",
+                )
             )
-            for one in memories
-        ]
         return rank(self._reader.words(question), candidates, self._settings.memory_recalled)
 
 
@@ -151,9 +163,5 @@ def age_of(memory: Memory) -> Age:
     return Age(memory.importance, memory.created_at, memory.last_used_at)
 
 
-def _script(text: str) -> Script:
-    return "han" if han_share(text) > _HAN_SHARE else "latin"
-
-
-def _recalled(ranked: Ranked, memory: Memory) -> Recalled:
-    return Recalled(memory.id, memory.slug, memory.title, memory.body, memory.type, ranked.relevance, ranked.score)
+def _recalled(ranked: Ranked, kind: str, slug: str, title: str, body: str) -> Recalled:
+    return Recalled(ranked.id, slug, title, body, kind, ranked.relevance, ranked.score)
