@@ -44,7 +44,8 @@ OFFLINE: Final = "offline"
 
 _MESSAGES: Final = 50
 _CANDIDATES: Final = 12
-_LEAST_CHARS: Final = 8
+# What says less is no finding; of what users say most is asking and telling what to do.
+_LEAST_WORDS: Final = {"assistant": 2, "user": 4}
 _MOST_CHARS: Final = 400
 # Of another branch, what findings are compared with, besides its own insights.
 _COMPARED_MESSAGES: Final = 8
@@ -229,8 +230,9 @@ class Insights:
             sources = [Source(str(n), "", text) for n, (message, text) in enumerate(said) if message.role == role]
             for quote in digest(sources, self._sentences, self._terms, _CANDIDATES):
                 text = " ".join(quote.sentence.text.split())[:_MOST_CHARS]
-                if len(text.encode()) >= _LEAST_CHARS and not is_question(text):
-                    found.append((by_source[quote.source.marker], text))
+                if is_question(text) or len(set(self._terms(text).words)) < _LEAST_WORDS[role]:
+                    continue
+                found.append((by_source[quote.source.marker], text))
         return list({text: (message, text) for message, text in reversed(found)}.values())[::-1]
 
     # ------------------------------------------------------------------------- comparing

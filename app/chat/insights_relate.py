@@ -152,7 +152,7 @@ def relate(new: Finding, old: Finding, cosine: float, gate: float) -> Related | 
 
 def same(one: Finding, other: Finding, cosine: float, near: float) -> bool:
     """Whether they say the same: nothing is lost with one of them. Another number, or a "not", is another finding."""
-    if one.denies != other.denies or _other_value(one, other):
+    if one.denies != other.denies or _other_value(one, other) or _are_opposite(one.text, other.text):
         return False
     if one.words == other.words:
         return True

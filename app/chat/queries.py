@@ -72,6 +72,16 @@ async def get_conversation(
     return found
 
 
+async def lock_conversation(session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID) -> bool:
+    """As `get_conversation` with `lock`, for who needs nothing of it; whether it is there."""
+    found = await session.scalar(
+        select(Conversation.id)
+        .where(Conversation.workspace_id == workspace_id, Conversation.id == conversation_id)
+        .with_for_update()
+    )
+    return found is not None
+
+
 async def list_conversations(
     session: AsyncSession, workspace_id: uuid.UUID, after: tuple[datetime, uuid.UUID] | None, limit: int
 ) -> Sequence[Conversation]:

@@ -195,8 +195,10 @@ class TurnWork:
         for wait_seconds in (*_OFFER_AGAIN_SECONDS, None):
             try:
                 async with self.database.unit() as session:
+                    # Before the message: the conversation's row is locked first, everywhere.
+                    if not await queries.lock_conversation(session, self.workspace_id, self.started.conversation_id):
+                        return False
                     if title:
-                        # Before the message: the conversation's row is locked first, everywhere.
                         await queries.set_first_title(session, self.workspace_id, self.started.conversation_id, title)
                     is_stored = await queries.finish_message(
                         session, self.workspace_id, self.started.message_id, values
