@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from app.chat.afterwards import Afterwards, Titling
 from app.chat.answer import Answering
@@ -61,7 +62,7 @@ from app.settings import Settings
 from app.text.segment import Segmenter
 from app.text.sentences import sentences
 from app.transfer.importing import Importer
-from app.vault.master import keyring
+from app.vault.master import add_key, drop_old_keys, keyring
 from app.vault.providers import StoredProviders
 
 log = get(__name__)
@@ -283,16 +284,34 @@ async def open_stored_providers(
     settings: Settings, database: Database, providers: ChatProviders, stack: AsyncExitStack
 ) -> StoredProviders:
     """The providers opened with what is stored of them, until the stack is left."""
-    # Several machines on one database must be given one key; on a single one it may be made here.
-    may_make = not (settings.database_url and settings.auth_required)
-    ring = await asyncio.to_thread(keyring, settings, settings.data_dir, may_make=may_make)
-    stored = StoredProviders(database, providers, ring, settings, settings, on_loopback=settings.on_loopback)
+    stored = stored_providers_of(settings, database, providers)
     await stored.refresh()
     await providers.open()
     stack.push_async_callback(providers.close)
     await stored.open()
     stack.push_async_callback(stored.close)
     return stored
+
+
+def stored_providers_of(settings: Settings, database: Database, providers: ChatProviders) -> StoredProviders:
+    # Several machines on one database must be given one key; on a single one it may be made here.
+    may_make = not (settings.database_url and settings.auth_required)
+    find = partial(keyring, settings, settings.data_dir, may_make=may_make)
+    return StoredProviders(database, providers, find, settings, settings, on_loopback=settings.on_loopback)
+
+
+async def rotate_vault(settings: Settings, database: Database) -> int:
+    """Seal all stored secrets with a fresh master key, or with the one that the settings now give first. How many there
+    were. Processes that run take it up by themselves where the key is in the data directory.
+    """
+    providers = ChatProviders(settings, sentences=sentences, terms=Segmenter().terms)
+    stored = stored_providers_of(settings, database, providers)
+    if settings.vault_key is not None:
+        return await stored.rewrap()
+    await asyncio.to_thread(add_key, settings.data_dir)
+    count = await stored.rewrap()
+    await asyncio.to_thread(drop_old_keys, settings.data_dir)
+    return count
 
 
 def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider | None:

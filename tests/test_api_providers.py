@@ -21,7 +21,7 @@ from app.providers.specs import SPECS
 from app.settings import Settings
 from app.vault.providers import StoredProviders
 from app.vault.seal import Keyring, new_key, parse_key
-from app.wiring import Services, open_services
+from app.wiring import Services, open_services, rotate_vault
 from tests.api_client import API, assert_problem, execute, fetch, make_key, make_workspace
 
 pytest_plugins = ("tests.api_client",)
@@ -164,6 +164,27 @@ async def test_a_call_that_is_under_way_ends_where_it_began(
     assert rest[-1].reason == "stop"  # type: ignore[union-attr]
 
 
+async def test_an_answer_names_who_stepped_in(
+    services: Services, client: httpx.AsyncClient, fake: FakeProvider
+) -> None:
+    """The stand-in for the configured provider: its own model, its own name on the answer and in the counts."""
+    providers = services.providers
+    providers._default, providers._settings.chat_fallback = "custom", ["deepseek"]
+    providers._settings.provider_backoff_seconds = 0
+    await put(client, base_url=fake.base_url, default_model="fault:500")
+    await put(client, "deepseek", base_url=fake.base_url, api_key=KEY)
+    made = (await client.post(f"{API}/conversations", json={})).json()
+    body = {"content": "hi", "level": "chat", "stream": False}
+    turn = await client.post(f"{API}/conversations/{made['id']}/turns", json=body, timeout=20)
+    assert turn.status_code == 200, turn.text
+    rows = await fetch(services.database, "SELECT provider, model FROM messages WHERE role = 'assistant'")
+    assert rows == [("deepseek", SPECS["deepseek"].default_model)]
+    used = {row["provider"] for row in (await client.get(f"{API}/usage")).json()["items"] if row["input_tokens"]}
+    assert "deepseek" in used
+    tried = (await client.post(f"{API}/providers/custom/test")).json()
+    assert (tried["ok"], tried["code"]) == (False, "provider_down")
+
+
 # ------------------------------------------------------------------------------- absent, null, ETag
 
 
@@ -265,7 +286,7 @@ async def test_a_wrong_master_key_is_told_and_its_row_can_go(
     """L13"""
     await put(client, "openai", base_url=fake.base_url, api_key=KEY)
     other = Keyring([parse_key(new_key())])
-    stored = StoredProviders(services.database, services.providers, other, settings, settings, on_loopback=True)
+    stored = StoredProviders(services.database, services.providers, lambda: other, settings, settings, on_loopback=True)
     await stored.refresh()
     items = (await client.get(f"{API}/providers")).json()["items"]
     (openai,) = (item for item in items if item["name"] == "openai")
@@ -278,7 +299,7 @@ async def test_a_wrong_master_key_is_told_and_its_row_can_go(
 async def test_without_a_master_key_keys_are_refused_and_the_rest_works(
     services: Services, settings: Settings, client: httpx.AsyncClient, fake: FakeProvider
 ) -> None:
-    services.stored_providers._keyring = None
+    services.stored_providers._find_keyring = lambda: None  # type: ignore[method-assign]
     answer = await client.put(f"{API}/providers/custom", json={"base_url": fake.base_url, "api_key": KEY})
     assert_problem(answer, 409, "vault_key_missing")
     await put(client, base_url=fake.base_url)
@@ -288,15 +309,35 @@ async def test_without_a_master_key_keys_are_refused_and_the_rest_works(
 async def test_master_keys_are_rotated(services: Services, client: httpx.AsyncClient, fake: FakeProvider) -> None:
     stored = services.stored_providers
     old, now = parse_key(new_key()), parse_key(new_key())
-    stored._keyring = Keyring([old])
+    stored._find_keyring = lambda: Keyring([old])  # type: ignore[method-assign]
     await put(client, base_url=fake.base_url, api_key=KEY)
-    stored._keyring = Keyring([now, old])
+    stored._find_keyring = lambda: Keyring([now, old])  # type: ignore[method-assign]
     assert await stored.rewrap() == 1
     assert await stored.rewrap() == 0
-    stored._keyring = Keyring([now])
+    stored._find_keyring = lambda: Keyring([now])  # type: ignore[method-assign]
     await stored.refresh()
     await ask(client)
     assert sent_key(fake) == f"Bearer {KEY}"
+
+
+async def test_a_file_of_master_keys_is_rotated_under_a_running_instance(
+    services: Services, settings: Settings, client: httpx.AsyncClient, fake: FakeProvider
+) -> None:
+    """What is sealed afterwards opens after a restart, too: nothing is sealed with the key that was dropped."""
+    await put(client, base_url=fake.base_url, api_key=KEY)
+    before = (settings.data_dir / "vault.key").read_text()
+    assert await rotate_vault(settings, services.database) == 1
+    await services.stored_providers.refresh()
+    await ask(client)
+    assert sent_key(fake) == f"Bearer {KEY}"
+    now = (settings.data_dir / "vault.key").read_text()
+    assert len(now.split()) == 1
+    assert now != before
+    await put(client, "openai", base_url=fake.base_url, api_key=KEY)
+    ring = Keyring([parse_key(now)])
+    origin = fake.base_url.removesuffix("/v1")
+    for name, sealed in await fetch(services.database, "SELECT name, sealed_key FROM provider_settings"):
+        assert ring.open(sealed, f"provider_settings/{name}/{origin}") == KEY
 
 
 async def test_a_key_is_nowhere_to_be_read(

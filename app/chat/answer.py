@@ -264,7 +264,11 @@ class Answering:
         if text := citer.close():
             yield Token(text)
         done = time.perf_counter()
-        await asyncio.to_thread(self._learn, provider.name, model, prompt, rounds.first_usage)
+        asked = (provider.name, model)
+        # Another's count of tokens says nothing of this model's vocabulary.
+        if rounds.speakers[:1] in ([], [asked]):
+            await asyncio.to_thread(self._learn, *asked, prompt, rounds.first_usage)
+        speaker, spoken_model = rounds.speakers[-1] if rounds.speakers else asked
         yield Answer(
             text=citer.text,
             citations=citer.citations,
@@ -272,8 +276,8 @@ class Answering:
             evidence=evidence,
             ledger=prompt.ledger,
             usage=_with_map(rounds.usage, evidence),
-            provider=provider.name,
-            model=model,
+            provider=speaker,
+            model=spoken_model,
             stop_reason=rounds.reason,
             timings_ms={
                 **evidence.timings_ms,

@@ -35,7 +35,8 @@ _LEAST_TOKENS: Final = 24
 class Rounds:
     """`prompt_tokens`: what a prompt may hold, by `counter`. `said` tells how long the answer is by now.
 
-    Afterwards: `reason`, `usage` of all rounds, `first_usage`, and `counted`, the size of each round's prompt.
+    Afterwards: `reason`, `usage` of all rounds, `first_usage`, `counted`, the size of each round's prompt, and
+    `speakers`, provider and model of each round, where it is known who spoke.
     """
 
     provider: ChatProvider
@@ -49,6 +50,7 @@ class Rounds:
     reason: StopReason = "truncated"
     usage: Usage = field(default_factory=Usage)
     first_usage: Usage = field(default_factory=Usage)
+    speakers: list[tuple[str, str]] = field(default_factory=list)
     counted: list[int] = field(default_factory=list)
 
     async def speak(self) -> AsyncGenerator[str | Called]:
@@ -97,6 +99,8 @@ class Rounds:
     def _account(self, end: Finished) -> None:
         if len(self.counted) == 1:
             self.first_usage = end.usage
+        if end.provider:
+            self.speakers.append((end.provider, end.model))
         self.reason = end.reason
         self.usage = Usage(
             self.usage.input_tokens + end.usage.input_tokens,

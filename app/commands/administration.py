@@ -18,7 +18,7 @@ from app.doctor.examine import Report
 from app.people import queries as people
 from app.people.keys import SCOPES, issue, ordered
 from app.settings import Settings
-from app.wiring import examiner, open_database
+from app.wiring import examiner, open_database, rotate_vault
 
 DEFAULT_SCOPES: Final = ["read", "write", "chat"]
 ScopeOption = Annotated[list[str], typer.Option("--scope", help="read, write, chat, admin; several times for several")]
@@ -79,6 +79,23 @@ def create_key(
         token = asyncio.run(work(settings, dsn))
     err.print(f"Scopes {', '.join(ordered(scope))}. This is shown once:", highlight=False)
     print(token)
+
+
+@keys.command("rotate-vault")
+def rotate_vault_key() -> None:
+    """Seal the stored keys of AI providers with a new master key.
+
+    Where the master key is in the data directory a fresh one is made. Where it is a setting, set MINDCONE_VAULT_KEY to
+    the new one and MINDCONE_VAULT_KEYS_OLD to the one before, restart all processes, run this, and remove the old one.
+    """
+
+    async def work(settings: Settings, dsn: str) -> int:
+        async with open_database(settings, dsn, "cli") as database:
+            return await rotate_vault(settings, database)
+
+    with quiet_settings() as (settings, dsn):
+        count = asyncio.run(work(settings, dsn))
+    err.print(f"{count} stored keys are sealed with the new master key.", highlight=False)
 
 
 @app.command("fake-provider")

@@ -62,13 +62,15 @@ class BadKey(Invalid):
 
 
 class StoredProviders:
-    """`keyring` None: keys can be neither sealed nor opened here."""
+    """`find_keyring` reads the master keys that there are now, for they may be rotated meanwhile; it blocks. None: keys
+    can be neither sealed nor opened here.
+    """
 
     def __init__(
         self,
         database: Database,
         providers: ChatProviders,
-        keyring: Keyring | None,
+        find_keyring: Callable[[], Keyring | None],
         settings: ChatSettings,
         vault: VaultSettings,
         *,
@@ -76,7 +78,8 @@ class StoredProviders:
     ) -> None:
         self._database = database
         self._providers = providers
-        self._keyring = keyring
+        self._find_keyring = find_keyring
+        self._keyring: Keyring | None = None
         self._settings = settings
         self._poll_seconds = vault.vault_poll_seconds
         self._on_loopback = on_loopback
@@ -104,6 +107,7 @@ class StoredProviders:
         Raises ProviderNotFound, VersionMismatch, BadAddress, BadKey, KeyBound, VaultKeyMissing.
         """
         self._providers.get_configured(name)
+        self._keyring = await asyncio.to_thread(self._find_keyring)
         if change.get("base_url"):
             await self._check_address(name, change)
         async with self._database.unit() as session:
@@ -133,6 +137,7 @@ class StoredProviders:
                 if versions == self._seen:
                     return
                 rows = await queries.list_rows(session)
+            self._keyring = await asyncio.to_thread(self._find_keyring)
             await self._providers.configure({row.name: self._opened(row) for row in rows if row.name in SPECS})
             self._seen = {row.name: row.version for row in rows}
 
@@ -140,6 +145,7 @@ class StoredProviders:
         """Everything that is sealed, under the active master key. Gives how many envelopes were changed. Raises
         VaultKeyMissing, Unopenable.
         """
+        self._keyring = await asyncio.to_thread(self._find_keyring)
         keyring = self._ring()
         changed = 0
         async with self._database.unit() as session:
