@@ -28,6 +28,8 @@ named AS (
     FROM mentioned m
     JOIN nodes n ON n.id = m.entity_id
     JOIN cards c ON c.workspace_id = $1 AND c.id = m.card_id
+    WHERE true
+      {some: c.id}
     GROUP BY 1, 2
 ),
 said AS (
