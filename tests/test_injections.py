@@ -22,7 +22,7 @@ import pytest
 from app.chat.answer import Answer, Ask, Token
 from app.chat.fork_tool import ForkTool
 from app.chat.memory_tool import MemoryTool
-from app.chat.tools import ToolContext
+from app.chat.tools import Tool, ToolContext
 from app.memory.change import USER, Change
 from app.providers.fake import FakeProvider, heard
 from app.providers.fake_script import Said
@@ -127,7 +127,7 @@ async def test_an_obedient_model_does_no_harm(
     before = await state(services)
     model = Obedient()
     fake.answer = model
-    tools = [MemoryTool(services.memories), ForkTool(services.forking)]
+    tools: list[Tool] = [MemoryTool(services.memories), ForkTool(services.forking)]
     context = ToolContext(
         workspace_id,
         uuid.UUID(conversation["id"]),
