@@ -108,6 +108,7 @@ class TurnWork:
     insights: Insights | None = None
     afterwards: Afterwards | None = None
     draft: Draft = field(default_factory=Draft)
+    calls_told: int = 0
 
     async def speak(self, run: Run[TurnEvent]) -> Answer:
         run.say(self.started)
@@ -136,6 +137,7 @@ class TurnWork:
                     # What somebody else has ended does nothing more.
                     raise ended
                 if not isinstance(event, Calling):
+                    self.calls_told += isinstance(event, CallEnded)
                     run.say(event)
         raise MindConeError
 
@@ -172,6 +174,9 @@ class TurnWork:
             if not isinstance(outcome, MindConeError):
                 log.error("turn_failed", message_id=message_id, exc_info=outcome)
             last = Failed(outcome if isinstance(outcome, MindConeError) else MindConeError())
+            # What was called when it was stopped is told as it is kept.
+            for called in self.draft.calls[self.calls_told :]:
+                run.say(CallEnded(called))
             if rest := self.draft.citer.close():
                 run.say(Token(rest))
             values = _broken_off(self.draft, last)
