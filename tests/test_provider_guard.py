@@ -9,7 +9,8 @@ from contextlib import AsyncExitStack, aclosing
 import anyio
 import pytest
 
-from app.providers.breakers import Breakers, ProviderResting
+from app.core.errors import RateLimited
+from app.providers.breakers import Breakers, Places, ProviderCrowded, ProviderResting
 from app.providers.chat_settings import ChatSettings
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import FAULTS
@@ -486,3 +487,97 @@ async def test_tool_calls_are_cleaned():
 async def test_a_stream_without_end_is_an_error():
     with pytest.raises(ProviderGarbled):
         await collect(guard(Scripted(Capabilities(9), Text("a"))), ask())
+
+
+# ---------------------------------------------------------------------- places, stand-ins, the meter
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str, str, int, bool]] = []
+
+    def check(self) -> None:
+        if len(self.calls) >= 3:
+            raise RateLimited
+
+    def count(self, provider: str, model: str, purpose: str, usage: Usage, *, is_failure: bool) -> None:
+        self.calls.append((provider, model, purpose, usage.output_tokens, is_failure))
+
+
+async def test_who_stood_in_is_named(house: House):
+    first, second = await house.server(), await house.server()
+    chat = await house.guarded(first, second, knobs=settings(provider_retries=0))
+    finished = (await collect(chat, ask()))[1]
+    assert (finished.provider, finished.model) == ("one", "plain")
+    finished = (await collect(chat, ask("500")))[1]
+    assert (finished.provider, finished.model) == ("two", "plain")
+
+
+async def test_every_call_is_metered_once(house: House):
+    """Failures too, and what was said before somebody left."""
+    server, meter = await house.server(), Counted()
+    knobs = settings(provider_retries=1, provider_idle_seconds=30)
+    provider = await house.provider(server, knobs)
+    chat = GuardedChat([provider], knobs, Breakers(knobs, house.clock), meter=meter)
+    await collect(chat, ask("500,times=1"))
+    assert [(model, output > 0, failed) for _, model, _, output, failed in meter.calls] == [
+        ("fault:500,times=1", False, True),
+        ("fault:500,times=1", True, False),
+    ]
+    stream = chat.stream(ask("stall"))
+    async with aclosing(stream):
+        await anext(stream)
+    _, model, purpose, output_tokens, failed = meter.calls[-1]
+    assert (model, purpose, failed) == ("fault:stall", "answer", False)
+    assert output_tokens > 0
+    with pytest.raises(RateLimited):
+        await collect(chat, ask())
+    assert len(meter.calls) == 3
+
+
+async def test_calls_wait_for_a_place_and_not_for_ever(house: House):
+    """E16: who backs off, or waits, holds no place."""
+    server = await house.server()
+    knobs = settings(provider_retries=0, provider_idle_seconds=30)
+    provider = await house.provider(server, knobs)
+    chat = GuardedChat([provider], knobs, Breakers(knobs, house.clock), Places({"one": 1}, 0.2))
+    held = chat.stream(ask("stall"))
+    async with aclosing(held):
+        await anext(held)
+        with pytest.raises(ProviderCrowded) as caught:
+            await collect(chat, ask())
+        assert caught.value.retry_after_seconds == 1
+        assert server.asked() == 1
+        other = asyncio.create_task(collect(chat, ask()))
+        await asyncio.sleep(0)
+    assert (await other)[0] == ANSWER
+
+
+async def test_who_backs_off_holds_no_place(house: House):
+    """E16"""
+    server = await house.server()
+    knobs = settings(provider_max_wait_seconds=20)
+    provider = await house.provider(server, knobs)
+    chat = GuardedChat([provider], knobs, Breakers(knobs, house.clock), Places({"one": 1}, 0.2))
+    backing_off = asyncio.create_task(collect(chat, ask("429,retry-after=0.6,times=1")))
+    await server.wait_for_request()
+    await asyncio.wait_for(server.exchanges[0].ended.wait(), 2)
+    assert (await collect(chat, ask()))[0] == ANSWER
+    assert not backing_off.done()
+    assert (await backing_off)[0] == ANSWER
+
+
+async def test_a_crowd_is_no_illness(house: House):
+    server = await house.server()
+    knobs = settings(provider_retries=0, breaker_failures=1, provider_idle_seconds=30)
+    provider = await house.provider(server, knobs)
+    breakers = Breakers(knobs, house.clock)
+    chat = GuardedChat([provider], knobs, breakers, Places({"one": 1}, 0.05))
+    held = chat.stream(ask("stall"))
+    async with aclosing(held):
+        await anext(held)
+        for _ in range(3):
+            with pytest.raises(ProviderCrowded):
+                await collect(chat, ask())
+    assert (await collect(chat, ask()))[0] == ANSWER
+    assert breakers.last_heard("one").code is None

@@ -10,7 +10,7 @@ from app.core.errors import ConfigurationError, NotFound
 from app.providers.chat_settings import ChatSettings
 from app.providers.configured import Stored
 from app.providers.fake import FakeProvider
-from app.providers.ports import ChatRequest, Finished, Message, MissingKey, Source, Text
+from app.providers.ports import ChatRequest, Finished, Message, MissingKey, ProviderDown, Source, Text, ToolSpec
 from app.providers.registry import ChatProviders
 from app.providers.specs import SPECS
 from app.text.segment import Segmenter
@@ -158,3 +158,80 @@ def test_the_timeouts_of_the_specification():
     assert settings.provider_first_byte_seconds == 30
     assert settings.provider_idle_seconds == 30
     assert settings.provider_total_seconds == 300
+
+
+# ------------------------------------------------------------------------- changed while running
+
+
+async def test_stand_ins_by_purpose():
+    """The list for answers belongs to the configured provider; that of a purpose to whoever is asked for it."""
+    async with FakeProvider() as server:
+        fields = {"provider_backoff_seconds": 0, "provider_retries": 0, "qwen_base_url": server.base_url}
+        async with providers(
+            chat_provider="openai",
+            chat_fallback="offline",
+            chat_fallback_title="qwen",
+            qwen_api_key="sk-q",
+            chat_base_url=server.base_url,
+            **fields,
+        ) as known:
+            names = [
+                [live.provider.name for live in known._stand_ins(name, purpose)]
+                for name, purpose in (
+                    ("openai", "answer"),
+                    ("custom", "answer"),
+                    ("custom", "title"),
+                    ("qwen", "title"),
+                )
+            ]
+            assert names == [["offline"], [], ["qwen"], []]
+            request = ChatRequest([Message("user", "hi")], model="fault:500", purpose="title")
+            assert await said(known.get_provider("custom"), request) == "You said: hi"
+            assert [exchange.model for exchange in server.exchanges] == ["fault:500", SPECS["qwen"].default_model]
+
+
+async def test_the_last_resort_answers_without_the_tools_that_were_offered():
+    async with FakeProvider() as server:
+        fields = {"chat_base_url": server.base_url, "chat_model": "fault:500", "provider_retries": 0}
+        async with providers(chat_provider="custom", chat_fallback="offline", **fields) as known:
+            request = ChatRequest([Message("user", "hi")], question="hi", tools=[ToolSpec("t", "", {})])
+            events = [event async for event in known.get_provider().stream(request)]
+            assert (events[-1].provider, events[-1].tool_calls) == ("offline", ())
+
+
+async def test_who_did_not_change_keeps_its_connections():
+    async with FakeProvider() as server, providers(chat_base_url=server.base_url) as known:
+        for model in ("a", "b"):
+            await said(known.get_provider("custom"))
+            await known.configure({"qwen": Stored(default_model=model)})
+        await said(known.get_provider("custom"))
+        assert server.connections == 1
+
+
+async def test_what_was_known_of_another_address_is_forgotten():
+    async with (
+        FakeProvider() as server,
+        providers(
+            chat_base_url=server.base_url,
+            chat_model="fault:500",
+            provider_retries=0,
+            breaker_failures=1,
+            chat_provider="custom",
+        ) as known,
+    ):
+        with pytest.raises(ProviderDown):
+            await said(known.get_provider())
+        assert known.health("custom").is_healthy is False
+        assert known.health("custom").resting_models == ["fault:500"]
+        await known.configure({"custom": Stored(default_model="fine")})
+        assert known.health("custom").is_healthy is None
+        assert await said(known.get_provider()) == "You said: hi"
+        assert known.health("custom").is_healthy is True
+
+
+async def test_places_are_a_setting():
+    """F10"""
+    settings = ChatSettings(provider_concurrency="ollama=2, custom=1")
+    assert settings.provider_concurrency == {"ollama": 2, "custom": 1}
+    with pytest.raises(ValidationError):
+        ChatSettings(provider_concurrency="ollama=0")

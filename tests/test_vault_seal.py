@@ -122,5 +122,6 @@ def test_settings_of_the_environment(tmp_path: Path) -> None:
     ring = keyring(settings, tmp_path, may_make=False)
     assert ring is not None
     assert ring.open(sealed, PLACE) == "x"
+    assert VaultSettings(vault_key="").vault_key is None
     assert now not in repr(settings)
     assert old not in repr(settings)

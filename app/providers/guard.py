@@ -23,6 +23,7 @@ from app.providers.ports import (
     ChatProvider,
     ChatRequest,
     Finished,
+    MissingKey,
     ProviderBusy,
     ProviderError,
     ProviderGarbled,
@@ -159,7 +160,7 @@ class GuardedChat:
             self._breakers.enter(key)
             report = self._breakers.undecided
             said: list[str] = []
-            usage, failure = Usage(), True
+            usage, failure, is_sent = Usage(), True, True
             try:
                 async with aclosing(self._spoken(provider, request, deadline, said)) as events:
                     async for event in events:
@@ -170,6 +171,7 @@ class GuardedChat:
                             event = replace(event, provider=provider.name, model=model)
                         yield event
             except ProviderError as error:
+                is_sent = not isinstance(error, MissingKey)
                 if is_sick(error):
                     report = self._breakers.failed
                 if is_telling(error):
@@ -182,7 +184,8 @@ class GuardedChat:
                 report(key)
                 if said and not (usage.input_tokens or usage.output_tokens):
                     usage = _estimated(request, said)
-                self._meter.count(provider.name, model, request.purpose, usage, is_failure=failure)
+                if is_sent:
+                    self._meter.count(provider.name, model, request.purpose, usage, is_failure=failure)
 
     async def _spoken(
         self, provider: ChatProvider, request: ChatRequest, deadline: float, said: list[str]

@@ -185,7 +185,7 @@ class StoredProviders:
         if "api_key" in change:
             values |= self._sealed(name, origin, change["api_key"])
         elif values["sealed_key"] is not None and values["key_origin"] != origin:
-            raise KeyBound(key_origin=values["key_origin"])
+            raise KeyBound
         return values
 
     def _sealed(self, name: str, origin: str | None, key: str | None) -> dict[str, Any]:

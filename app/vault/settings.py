@@ -13,7 +13,7 @@ def _keys(value: Any) -> Any:
 
 
 class VaultSettings(BaseModel):
-    vault_key: SecretStr | None = Field(
+    vault_key: Annotated[SecretStr | None, BeforeValidator(lambda value: value or None)] = Field(
         None,
         description="32 random bytes in base64 that seal stored keys; left out: a file in the data directory",
     )
