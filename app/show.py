@@ -98,7 +98,7 @@ def sources(out: Console, answer: Answer) -> None:
     for citation in answer.citations:
         hit = titles.get(citation.id)
         place = "" if citation.start is None else f" {citation.start}-{citation.end}"
-        title = escape(hit.card.title if hit else named.get(citation.id, str(citation.id)))
+        title = escape(hit.card.title if hit else named.get(citation.id) or f"“{_short(citation.quote)}”")
         if citation.kind == "report":
             title = f"[dim]report[/dim] {title}"
         out.print(f"  [cyan]\\[{citation.marker}][/cyan] {title}[dim]{place}[/dim]")

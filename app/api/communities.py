@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from datetime import datetime
 from typing import Annotated, Any
@@ -144,7 +143,7 @@ def _shape(found: Listed) -> CommunityShape:
 
 
 def _report(row: Any) -> ReportShape:
-    return ReportShape(**{**row, "findings": json.loads(row["findings"]), "flags": json.loads(row["flags"])})
+    return ReportShape(**row)
 
 
 def _after(cursor: str | None) -> tuple[int, int, uuid.UUID] | None:

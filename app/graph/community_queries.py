@@ -213,7 +213,7 @@ async def list_drafts(
         workspace_id,
         list(fingerprints),
     )
-    return {row["fingerprint"]: json.loads(row["report"]) for row in rows}
+    return {row["fingerprint"]: row["report"] for row in rows}
 
 
 async def insert_draft(

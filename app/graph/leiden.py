@@ -2,13 +2,14 @@
 
 Level 0 is the coarsest; what has more than `max_size` nodes there is divided on its own subgraph into level 1, and so
 on until nothing divides any more. Deterministic: nodes are numbers, edges are sorted, the seed is fixed. Traag et al.
-2019 (RBConfigurationVertexPartition, iterated until nothing moves). Blocks, without giving way to other threads: whoever
+2019 (RBConfigurationVertexPartition, iterated until nothing moves). Blocks, without giving way to other threads: who
 serves people calls it in another process.
 """
 
 from __future__ import annotations
 
 import itertools
+import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,13 @@ CHANGED_SHARE: Final = 0.10
 LOST_MODULARITY: Final = 0.02
 ALIKE: Final = 0.5
 """Jaccard of their members: a community that keeps as much keeps its name."""
+LARGE: Final = 2_000
+"""Edges above which igraph's own Leiden divides: the same objective, and on WordNet (184,083 edges) a modularity of
+.866 in 11 s where leidenalg comes to .865 in 291 s.
+"""
+STARTS: Final = 10
+STARTED_EDGES: Final = 20_000
+"""The whole graph is divided from several starts, as long as that takes no more edges; the best one counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,7 @@ class _Divider:
 
     def divide(self, nodes: Sequence[int], level: int, parent: int | None) -> None:
         """All of `nodes` as clusters of `level`, and what is too large as those below."""
-        parts = self._parts(nodes)
+        parts = self._parts(nodes, is_whole=parent is None)
         if parent is not None and len(parts) < 2:
             return
         for part in parts:
@@ -122,6 +130,8 @@ class _Divider:
         self, one: int, level: int, at: int, earlier: Earlier, children: Mapping[int | None, Sequence[int]]
     ) -> None:
         for child in children.get(one, ()):
+            if not earlier.clusters[child].members:
+                continue  # what was left of it is in no statement any more
             self._add(earlier.clusters[child].members, level + 1, at, child)
             self._keep(child, level + 1, len(self.out) - 1, earlier, children)
 
@@ -152,21 +162,34 @@ class _Divider:
             )
         ]
 
-    def _parts(self, nodes: Sequence[int]) -> list[tuple[int, ...]]:
+    def _parts(self, nodes: Sequence[int], *, is_whole: bool) -> list[tuple[int, ...]]:
         """The largest first."""
         if len(nodes) == 1:
             return [tuple(nodes)]
         subgraph = self.graph.induced_subgraph(nodes, implementation="create_from_scratch")
-        partition = leidenalg.find_partition(
-            subgraph,
-            leidenalg.RBConfigurationVertexPartition,
-            weights="weight",
-            n_iterations=-1,
-            seed=self.seed,
-            resolution_parameter=self.resolution,
-        )
+        starts = min(max(STARTED_EDGES // max(subgraph.ecount(), 1), 1), STARTS) if is_whole else 1
+        found = [self._divided(subgraph, self.seed + start) for start in range(starts)]
+        partition = max(found, key=lambda one: _quality(subgraph, one.membership, self.resolution))
         parts = [tuple(sorted(nodes[at] for at in part)) for part in partition if part]
         return sorted(parts, key=lambda part: (-len(part), part))
+
+    def _divided(self, subgraph: Any, seed: int) -> Any:
+        if subgraph.ecount() <= LARGE:
+            return leidenalg.find_partition(
+                subgraph,
+                leidenalg.RBConfigurationVertexPartition,
+                weights="weight",
+                n_iterations=-1,
+                seed=seed,
+                resolution_parameter=self.resolution,
+            )
+        igraph.set_random_number_generator(random.Random(seed))  # noqa: S311  (no secret)
+        try:
+            return subgraph.community_leiden(
+                objective_function="modularity", weights="weight", resolution=self.resolution, n_iterations=-1
+            )
+        finally:
+            igraph.set_random_number_generator(random)
 
     def _add(self, members: Iterable[int], level: int, parent: int | None, known_as: int | None) -> None:
         self.out.append(Cluster(level, parent, tuple(sorted(members)), known_as))
@@ -226,6 +249,10 @@ def pagerank(graph: Graph) -> list[float]:
     drawn = igraph.Graph(n=graph.size, edges=graph.edges)
     ranks: list[float] = drawn.pagerank(weights=list(graph.weights) or None)
     return ranks
+
+
+def _quality(subgraph: Any, membership: Sequence[int], resolution: float) -> float:
+    return float(subgraph.modularity(membership, weights="weight", resolution=resolution))
 
 
 def _modularity(drawn: Any, nodes: Sequence[int], clusters: Sequence[Cluster]) -> float:

@@ -54,7 +54,7 @@ _GENERIC_HAN_LIST = """
     哪几个 哪个 哪 几个 几 什么 怎么 怎样 怎么样 怎么看 如何 为何 多少 我 我们 你 你们 您 他们 是 有 没有 在 都 了
     的 地 得 吗 呢 吧 啊 些 个 这 这些 那 那些 这个 那个 和 与 及 以及 跟 说 说了 到 里 里面 中 当中 过 上 下 从 把
     被 就 也 还 又 很 最近 近来 近 至今 目前 今年 去年 近年 近年来 近一年 一年 年 月 过去 里头 背后 体现 反映 一 二
-    三 五 十 心得 经验 体会 故事 情节 讲了"""
+    三 五 十 心得 经验 体会 教训 收获 感悟 反思 故事 情节 讲了"""
 _GENERIC_HAN: Final = frozenset(_GENERIC_HAN_LIST.split())
 _GENERIC_LIST = """
     main major overall overarching key central core common recurring frequent important significant top big biggest

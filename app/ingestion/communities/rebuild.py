@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import multiprocessing
 import uuid
 from collections import defaultdict
@@ -483,5 +482,4 @@ def _of_json(value: Mapping[str, Any]) -> Report:
 
 
 def _of_row(row: Any) -> Report:
-    told = {key: value for key, value in row.items() if key != "created_at"}
-    return _of_json({**told, "findings": json.loads(told["findings"]), "flags": json.loads(told["flags"])})
+    return _of_json({key: value for key, value in row.items() if key != "created_at"})
