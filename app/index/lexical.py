@@ -84,18 +84,6 @@ async def search_many(
     return _score_all(found, subsets or {}, b)
 
 
-async def find_postings(
-    session: AsyncSession,
-    workspace_id: uuid.UUID,
-    words: Sequence[int],
-    grams: Sequence[int] = (),
-    collection: Collection = Collection.chunk,
-) -> Found:
-    """The postings of these terms as they lie there, for who wants more of them than a score."""
-    (found,) = (await _find(session, workspace_id, [collection], words, grams)).values()
-    return found
-
-
 def _score_all(
     found: Mapping[Collection, Found], subsets: Mapping[Collection, Subset], b: float
 ) -> dict[Collection, LexicalHits]:
@@ -117,7 +105,9 @@ async def _find(
 def postings_part(
     workspace_id: uuid.UUID, collections: Iterable[Collection], words: Sequence[int], grams: Sequence[int] = ()
 ) -> Part:
-    """What `find_postings` asks, of several collections, for who asks other things in the same round trip."""
+    """The postings of these terms as they lie there, for who wants more of them than a score, or asks other things in the
+    same round trip.
+    """
     word_terms, gram_terms = _terms(words), _terms(grams)
     return Part(
         load("app.index", "lexical_search"),
