@@ -58,7 +58,7 @@ def tell(name: str, graph: Graph, max_size: int) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{name}: {graph.size} nodes, {len(graph.edges)} edges, max size {max_size}: modularity {found.modularity:.4f} "
-        f"at level 0, communities by level {dict(sorted(levels.items()))}, {seconds:.1f} s, {peak:.0f} MB of the process"
+        f"at level 0, communities by level {dict(sorted(levels.items()))}, {seconds:.1f} s, {peak:.0f} MB"
     )
 
 

@@ -413,9 +413,7 @@ def listener(server: Server, remote: httpx.AsyncClient) -> Listener:
 async def other_process(services: Services) -> httpx.AsyncClient:
     """A client of another app on the same database, which runs no turn."""
     settings = services.settings
-    there = Conversations(
-        services.database, services.answering, services.standing, services.providers, settings
-    )
+    there = Conversations(services.database, services.answering, services.standing, services.providers, settings)
     parts = dict(vars(services)) | {"conversations": there}
     app = create_app(type(services)(**parts))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.providers.ladder import NotJson, Parsed, ascii_structure, climb
 from app.ingestion.extract.llm_shapes import (
     DEFAULT_CONFIDENCE,
     SCHEMA,
@@ -25,6 +24,7 @@ from app.ingestion.extract.llm_shapes import (
     validate,
 )
 from app.ingestion.extract.types import ENTITY_TYPES, EntityDraft, RelationDraft
+from app.providers.ladder import NotJson, Parsed, ascii_structure, climb
 
 ZHANG = {"entities": [{"name": "张三", "type": "person"}]}
 

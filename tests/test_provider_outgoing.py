@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
@@ -128,7 +127,7 @@ class Names:
 
 
 @pytest.fixture
-def named(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def named(monkeypatch: pytest.MonkeyPatch) -> Any:
     def use(*answers: list[str]) -> Names:
         names = Names(*answers)
         loop = asyncio.get_running_loop()
@@ -141,7 +140,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setattr(loop, "getaddrinfo", ours)
         return names
 
-    yield use
+    return use
 
 
 async def test_what_is_out_of_reach_is_never_connected_to() -> None:

@@ -129,7 +129,6 @@ def test_nothing_to_escalate(start: Route) -> None:
     assert escalate(start, evidence_weak=True, facts=EVERYTHING) is start
 
 
-
 def test_talk_and_insight_want_to_be_sure() -> None:
     """Talk needs .55, insight .45; else the next likely level answers."""
     rest = {explore: 0.05, context: 0.03, insight: 0.02}

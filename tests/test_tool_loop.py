@@ -132,7 +132,10 @@ async def test_calls_are_answered_and_all_rounds_are_one_answer(services: Servic
     assert last[-5]["tool_calls"][0]["function"] == {"name": "echo", "arguments": '{"text": "一"}'}
     ids = [one["id"] for one in last[-5]["tool_calls"]]
     assert len(set(ids)) == 2
-    assert [(one["tool_call_id"], one["content"]) for one in last[-4:-2]] == [(ids[0], "echo: 一"), (ids[1], "echo: two")]
+    assert [(one["tool_call_id"], one["content"]) for one in last[-4:-2]] == [
+        (ids[0], "echo: 一"),
+        (ids[1], "echo: two"),
+    ]
     assert len(answer.ledger.rounds) == 3
     assert answer.ledger.rounds == sorted(answer.ledger.rounds)
     assert max(answer.ledger.rounds) + answer.ledger.margin_tokens <= answer.ledger.window_tokens

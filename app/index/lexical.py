@@ -105,8 +105,8 @@ async def _find(
 def postings_part(
     workspace_id: uuid.UUID, collections: Iterable[Collection], words: Sequence[int], grams: Sequence[int] = ()
 ) -> Part:
-    """The postings of these terms as they lie there, for who wants more of them than a score, or asks other things in the
-    same round trip.
+    """The postings of these terms as they lie there, for who wants more of them than a score, or asks other things in
+    the same round trip.
     """
     word_terms, gram_terms = _terms(words), _terms(grams)
     return Part(

@@ -59,7 +59,8 @@ class ChatSettings(BaseModel):
 
     provider_concurrency: Limits = Field({}, description="calls at a time, e.g. ollama=2,moonshot=3; others: no limit")
     outgoing_allow: Names = Field(
-        [], description="origins in private networks that a base URL given over the API may name, e.g. http://10.0.0.5:8000"
+        [],
+        description="origins in private networks that a base URL given over the API may name, e.g. http://10.0.0.5:8000",
     )
 
     provider_retries: int = Field(default=3, ge=0, le=10)

@@ -84,8 +84,8 @@ async def settle(session: AsyncSession, ef_search: int) -> None:
 
 
 async def get_offer(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[bool, bool, bool]:
-    """Whether there is anything to look for, learned already or not; whether any of it is in the cone; whether there are
-    reports on it.
+    """Whether there is anything to look for, learned already or not; whether any of it is in the cone; whether there
+    are reports on it.
     """
     found = await session.execute(
         text(

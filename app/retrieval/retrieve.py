@@ -59,9 +59,7 @@ class Retriever:
             timings_ms={**evidence.timings_ms, "total": _since(started)},
         )
 
-    async def _found(
-        self, workspace_id: uuid.UUID, question: Question, decision: Route
-    ) -> tuple[Evidence, Route]:
+    async def _found(self, workspace_id: uuid.UUID, question: Question, decision: Route) -> tuple[Evidence, Route]:
         """What the level finds, or level search where it has nothing to begin with; and the decision with that gate."""
         evidence, level = None, decision.level
         if level is Level.explore:

@@ -73,6 +73,15 @@ class Instance:
                 self.url = found[1]
                 self._running.set()
 
+    async def died(self) -> None:
+        """Wait for a process that was killed; `start` may then be called again."""
+        assert self._process is not None
+        await self._process.wait()
+        if self._reading is not None:
+            # Children of the dead may hold its output open.
+            self._reading.cancel()
+        self._running.clear()
+
     async def stop(self) -> int:
         assert self._process is not None
         with suppress(ProcessLookupError):

@@ -38,7 +38,9 @@ def upgrade() -> None:
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("pinned", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("version", sa.Integer(), server_default="1", nullable=False),
-        sa.Column("text_hash", sa.Uuid(), nullable=False, comment="first 128 bits of SHA-256 of what is embedded of it"),
+        sa.Column(
+            "text_hash", sa.Uuid(), nullable=False, comment="first 128 bits of SHA-256 of what is embedded of it"
+        ),
         sa.Column("updated_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column(
             "last_used_at",

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Final
 from app.budget.count import ScriptEstimate
 from app.core.log import get
 from app.ingestion.extract import prompts
-from app.providers.ladder import NotJson
 from app.ingestion.extract.llm_assemble import ResolveTimes, assemble, with_mentions
 from app.ingestion.extract.llm_cache import CacheKey, ExtractionCache, InFlight, Stored, dump, load
 from app.ingestion.extract.llm_passages import Passage, passages
@@ -29,6 +28,7 @@ from app.ingestion.extract.llm_shapes import SCHEMA, Answer, read_answer
 from app.ingestion.extract.merge import join, merge, shifted, size
 from app.ingestion.extract.settings import ExtractSettings
 from app.ingestion.extract.types import Extraction, Extractor, Source, Span
+from app.providers.ladder import NotJson
 from app.providers.ports import (
     ChatProvider,
     ChatRequest,

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from app.providers.ladder import NotJson, climb
 from app.ingestion.extract.types import ENTITY_TYPES, EntityDraft, EntityType, RelationDraft
+from app.providers.ladder import NotJson, climb
 from app.text.normalise import clean, fold, name_key
 
 DEFAULT_CONFIDENCE: Final = 0.8
