@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
+import multiprocessing
+import signal
 import uuid
 from collections.abc import Sequence
 
 import pytest
+from sqlalchemy import text
 
 from app.cards.drafts import NewCard
 from app.db.session import Database
 from app.doctor.examine import Doctor
+from app.graph.leiden import graph_of
 from app.index.spaces import Spaces
+from app.ingestion.communities.clustering import ClusteringDied, clustered
 from app.ingestion.communities.rebuild import Communities
 from app.ingestion.communities.report import Report, ReportInput
 from app.ingestion.communities.report_offline import OfflineReports, build_report
+from app.ingestion.communities.settings import CommunitySettings
 from app.schema import index_names
 from app.text.segment import Segmenter
 from tests.search_library import Library, Scattered
@@ -177,7 +184,99 @@ async def test_a_workspace_is_due_when_it_has_come_to_rest(database: Database, s
     follower = communities(library, Counting())
     assert await follower.enqueue_due(quiet_seconds=3600) == 0
     assert await follower.enqueue_due(quiet_seconds=0) == 1
-    assert await follower.enqueue_due(quiet_seconds=0) == 1
+    # F7: one is enough, however long it waits.
+    assert await follower.enqueue_due(quiet_seconds=0) == 0
     assert await library.rows("SELECT kind, state FROM jobs WHERE workspace_id = :w") == [("communities", "queued")]
+    async with database.unit() as session:
+        await follower.ask_for(session, library.id)
+    assert await follower.enqueue_due(quiet_seconds=0) == 0
+    # What was asked for is not taken back by what is only due.
+    assert await library.rows("SELECT payload FROM jobs WHERE workspace_id = :w") == [({"full": True},)]
+    await library.execute("DELETE FROM jobs WHERE workspace_id = :w")
     await follower.rebuild(library.id)
     assert await follower.enqueue_due(quiet_seconds=0) == 0
+
+
+async def test_what_commits_while_a_run_looks_is_not_forgotten(database: Database, segmenter: Segmenter) -> None:
+    """A mark with an earlier number than those that were read, committed later."""
+    library, _ = await filled(database, segmenter)
+    follower = communities(library, Counting())
+    await follower.rebuild(library.id)
+    (entity,) = (await library.rows("SELECT id FROM entities WHERE workspace_id = :w ORDER BY id LIMIT 1"))[0]
+    mark = "INSERT INTO community_changes (workspace_id, entity_id) VALUES (:w, :e)"
+    async with database.unit() as late:
+        await late.execute(text(mark), {"w": library.id, "e": entity})
+        async with database.unit() as early:
+            await early.execute(text(mark), {"w": library.id, "e": entity})
+        await follower.rebuild(library.id)
+    assert await library.count("community_changes") == 1
+
+
+async def test_a_large_graph_is_clustered_in_another_process() -> None:
+    """E17: the event loop goes on; whoever stops waiting stops the process."""
+    settings = CommunitySettings(community_max_size=10)
+    graph = graph_of(400, ((node, node // 2 * 7 % 400, 1.0) for node in range(400)))
+    here = await clustered(graph, settings, None)
+    assert await clustered(graph, settings, None, in_thread_edges=0) == here
+    waiting = asyncio.create_task(clustered(graph, settings, None, in_thread_edges=0))
+    while not multiprocessing.active_children():  # noqa: ASYNC110  (nothing tells that a process has begun)
+        await asyncio.sleep(0.01)
+    (process,) = multiprocessing.active_children()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await asyncio.to_thread(process.join, 10)
+    assert process.exitcode == -signal.SIGKILL
+    assert not multiprocessing.active_children()
+
+
+async def test_a_process_that_dies_is_said_to_have_died() -> None:
+    graph = graph_of(400, ((node, node // 2 * 7 % 400, 1.0) for node in range(400)))
+    waiting = asyncio.create_task(clustered(graph, CommunitySettings(), None, in_thread_edges=0))
+    while not multiprocessing.active_children():  # noqa: ASYNC110  (nothing tells that a process has begun)
+        await asyncio.sleep(0.01)
+    multiprocessing.active_children()[0].kill()
+    with pytest.raises(ClusteringDied):
+        await waiting
+
+
+async def test_reports_that_a_model_failed_to_write_are_written_again(database: Database, segmenter: Segmenter) -> None:
+    class Failing(Counting):
+        async def build(self, given: ReportInput) -> Report:
+            report = await super().build(given)
+            return dataclasses.replace(report, flags=("model_failed",))
+
+    library, _ = await filled(database, segmenter)
+    done = await communities(library, Failing()).rebuild(library.id)
+    stale = await library.rows("SELECT id FROM reports WHERE workspace_id = :w AND is_stale")
+    assert len(stale) == done.communities
+    again = Counting()
+    assert (await communities(library, again).rebuild(library.id)).reports == done.communities
+    assert await library.rows("SELECT id FROM reports WHERE workspace_id = :w AND is_stale") == []
+
+
+async def test_one_report_that_was_paid_for_is_kept_when_the_next_one_dies(
+    database: Database, segmenter: Segmenter
+) -> None:
+    """O2: whatever was told before the end is not asked for again."""
+    library, _ = await filled(database, segmenter)
+
+    class Dying(Counting):
+        async def build(self, given: ReportInput) -> Report:
+            if len(self.asked) < 2:
+                return await super().build(given)
+            while await library.count("report_drafts") < 2:  # noqa: ASYNC110  (it dies after two were kept)
+                await asyncio.sleep(0.01)
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await communities(library, Dying()).rebuild(library.id)
+    assert await library.count("report_drafts") == 2
+    assert await library.count("reports") == 0
+    ((done, total),) = await library.rows("SELECT done, total FROM community_runs WHERE workspace_id = :w")
+    assert (done, total > 2) == (2, True)
+    again = Counting()
+    whole = await communities(library, again).rebuild(library.id)
+    assert len(again.asked) == whole.communities - 2
+    assert await library.count("reports") == whole.communities
+    await healthy(library)

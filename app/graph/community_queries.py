@@ -59,9 +59,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What was noted up to `until`; `everything`: that there is something at all."""
+    """`noted`: the numbers of what was read here, which are not those up to some number: who wrote an earlier one may
+    commit later. `everything`: that there is something at all.
+    """
 
-    until: int
+    noted: Sequence[int]
     entities: frozenset[uuid.UUID]
     communities: frozenset[uuid.UUID]
     everything: bool
@@ -108,7 +110,7 @@ async def list_due(session: AsyncSession, quiet_seconds: float, most_seconds: fl
 async def get_changes(session: AsyncSession, workspace_id: uuid.UUID) -> Changes:
     row = await (await raw(session)).fetchrow(
         """
-        SELECT coalesce(max(n), 0) AS until,
+        SELECT coalesce(array_agg(n), '{}') AS noted,
             coalesce(array_agg(DISTINCT entity_id) FILTER (WHERE entity_id IS NOT NULL), '{}') AS entities,
             coalesce(array_agg(DISTINCT community_id) FILTER (WHERE community_id IS NOT NULL), '{}') AS communities,
             coalesce(bool_or(entity_id IS NULL AND community_id IS NULL), false) AS everything
@@ -116,7 +118,7 @@ async def get_changes(session: AsyncSession, workspace_id: uuid.UUID) -> Changes
         """,
         workspace_id,
     )
-    return Changes(row["until"], frozenset(row["entities"]), frozenset(row["communities"]), row["everything"])
+    return Changes(row["noted"], frozenset(row["entities"]), frozenset(row["communities"]), row["everything"])
 
 
 async def list_joined(session: AsyncSession, workspace_id: uuid.UUID) -> list[Joined]:
@@ -364,7 +366,7 @@ async def replace_reports(
 
 
 async def finish_run(
-    session: AsyncSession, workspace_id: uuid.UUID, run_id: uuid.UUID, until: int, figures: Mapping[str, Any]
+    session: AsyncSession, workspace_id: uuid.UUID, run_id: uuid.UUID, noted: Sequence[int], figures: Mapping[str, Any]
 ) -> None:
     """The run becomes the current one; what it has taken note of is done. Figures are columns of the run."""
     connection = await raw(session)
@@ -384,7 +386,9 @@ async def finish_run(
         run_id,
         json.dumps(figures),
     )
-    await connection.execute("DELETE FROM community_changes WHERE workspace_id = $1 AND n <= $2", workspace_id, until)
+    await connection.execute(
+        "DELETE FROM community_changes WHERE workspace_id = $1 AND n = ANY ($2::bigint[])", workspace_id, list(noted)
+    )
     await connection.execute("DELETE FROM report_drafts WHERE workspace_id = $1", workspace_id)
     await connection.execute(
         "DELETE FROM community_runs WHERE workspace_id = $1 AND NOT is_current AND state <> 'running'", workspace_id

@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import multiprocessing
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.core.errors import Conflict
 from app.core.ids import new_id
 from app.core.log import get
 from app.db.session import Database
 from app.graph import community_queries as queries
 from app.graph import cone_queries
 from app.graph.community_queries import Changes, CommunityWrite, Joined, ReportWrite, Run, Stored
-from app.graph.leiden import Cluster, Clustering, Earlier, Graph, cluster, graph_of, pagerank
+from app.graph.leiden import Cluster, Clustering, Earlier, Graph, graph_of, pagerank
 from app.graph.vector_tables import ReportVector
 from app.graph.vectors import VectorEntry, insert_vectors
+from app.index import queries as index
 from app.index.collections import Collection
 from app.index.lexical import insert_recent
 from app.index.postings import LexicalRow
 from app.index.rows import text_hash
 from app.index.spaces import Spaces, WriteSpace
+from app.ingestion.communities.clustering import clustered
 from app.ingestion.communities.report import (
     MAX_MEMBERS,
     MAX_STATEMENTS,
@@ -45,21 +46,28 @@ from app.ingestion.communities.report import (
 )
 from app.ingestion.communities.settings import CommunitySettings
 from app.ingestion.prepare import Counted, count_terms
+from app.ingestion.refill import embedded
 from app.ingestion.texts import report_texts
 from app.jobs.job import JobContext, NewJob
-from app.jobs.queue import enqueue, enqueue_many
+from app.jobs.queue import enqueue, enqueue_many, list_jobs
 from app.providers.ports import Vector
 from app.text.segment import Segmenter, Terms
 
 log = get(__name__)
 
 COMMUNITIES: Final = "communities"
-_IN_THREAD_EDGES: Final = 5_000
-"""A larger graph is clustered in a process of its own: igraph gives way to no other thread."""
 _AT_ONCE: Final = 16
+_CONNECTIONS: Final = 4
+"""Of the pool, which others need, too."""
 _EMBED: Final = 128
 _PER_PAIR: Final = 3
 _ATTEMPTS: Final = 3
+
+
+class SpacesUnsettled(Conflict):
+    """Embedding spaces came in faster than the reports could be embedded."""
+
+    code = "spaces_unsettled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +128,24 @@ class Communities:
         self._segmenter = segmenter
         self._builder = builder
         self._settings = settings
+        self._building = asyncio.Semaphore(_AT_ONCE)
+        self._asking = asyncio.Semaphore(_CONNECTIONS)
 
     async def enqueue_due(self, quiet_seconds: float | None = None) -> int:
-        """Jobs for workspaces that have changed and come to rest; gives how many."""
+        """Jobs for workspaces that have changed and come to rest; gives how many.
+
+        None where one waits (it may be a full one) or works: a run takes note at its end, and would be asked for again
+        all the while.
+        """
         quiet = self._settings.communities_quiet_seconds if quiet_seconds is None else quiet_seconds
         async with self._database.unit() as session:
-            due = await queries.list_due(session, quiet, self._settings.communities_longest_seconds)
-            jobs = [NewJob(COMMUNITIES, one, dedupe_key=COMMUNITIES, priority=-1) for one in due]
-            await enqueue_many(session, jobs)
+            due = [
+                one
+                for one in await queries.list_due(session, quiet, self._settings.communities_longest_seconds)
+                if not await list_jobs(session, one, state="queued", kind=COMMUNITIES, limit=1)
+                and not await list_jobs(session, one, state="working", kind=COMMUNITIES, limit=1)
+            ]
+            await enqueue_many(session, [NewJob(COMMUNITIES, one, dedupe_key=COMMUNITIES, priority=-1) for one in due])
         return len(due)
 
     async def ask_for(self, session: AsyncSession, workspace_id: uuid.UUID) -> uuid.UUID:
@@ -145,9 +163,11 @@ class Communities:
         async with self._database.unit() as session:
             run_id = await queries.start_run(session, workspace_id)
         seen = await self._look(workspace_id)
-        graph, nodes = _graph(seen.joined)
-        earlier = _earlier(seen, nodes, is_full)
-        clustering = await _clustered(graph, self._settings, earlier)
+        graph, nodes = await asyncio.to_thread(_graph, seen.joined)
+        earlier = await asyncio.to_thread(_earlier, seen, nodes, is_full)
+        if job is not None:
+            await job.progress("cluster")
+        clustering = await clustered(graph, self._settings, earlier)
         planned = await asyncio.to_thread(
             _planned, clustering, sorted(nodes, key=nodes.__getitem__), seen, self._builder.version
         )
@@ -165,7 +185,7 @@ class Communities:
             else seen.current.full_modularity,
             "changed": 0 if clustering.is_full or earlier is None else earlier.changed_since,
         }
-        await self._place(workspace_id, run_id, planned, done, figures, seen.changes.until, job)
+        await self._place(workspace_id, run_id, planned, done, figures, seen.changes.noted, job)
         log.info("communities_rebuilt", communities=done.communities, reports=done.reports, is_full=done.is_full)
         return done
 
@@ -200,25 +220,31 @@ class Communities:
         deepest = max((one.write.level for one in wanted), default=0)
         for level in range(deepest, -1, -1):
             layer = [one for one in wanted if one.write.level == level]
-            for at in range(0, len(layer), _AT_ONCE):
-                some = layer[at : at + _AT_ONCE]
-                fresh = [one for one in some if one.write.fingerprint not in drafts]
-                made = await asyncio.gather(*(self._build(workspace_id, one, sizes, done) for one in fresh))
-                told = {one.write.id: _of_json(drafts[one.write.fingerprint]) for one in some if one not in fresh}
-                told.update((one.write.id, report) for one, report in zip(fresh, made, strict=True))
-                done.made.update(told)
-                done.reports += len(fresh)
-                async with self._database.unit() as session:
-                    for one, report in zip(fresh, made, strict=True):
-                        await queries.insert_draft(session, workspace_id, one.write.fingerprint, _as_json(report))
+            known = {
+                one.write.id: _of_json(drafts[one.write.fingerprint])
+                for one in layer
+                if one.write.fingerprint in drafts
+            }
+            done.made.update(known)
+
+            async def tell(one: Planned) -> None:
+                async with self._building:
+                    report = await self._build(workspace_id, one, sizes, done)
+                done.made[one.write.id] = report
+                done.reports += 1
+                # At once: what was paid for is not paid for again.
+                async with self._asking, self._database.unit() as session:
+                    await queries.insert_draft(session, workspace_id, one.write.fingerprint, _as_json(report))
                     await queries.set_progress(session, workspace_id, run_id, len(done.made), len(wanted))
                 if job is not None:
                     await job.progress("reports", len(done.made) / len(wanted))
 
+            await _all([asyncio.ensure_future(tell(one)) for one in layer if one.write.id not in known])
+
     async def _build(
         self, workspace_id: uuid.UUID, one: Planned, sizes: Mapping[uuid.UUID, int], done: Rebuilt
     ) -> Report:
-        async with self._database.read() as session:
+        async with self._asking, self._database.read() as session:
             entities, statements = await queries.list_told(session, workspace_id, one.write.members)
             below = dict(done.made)
             for child in one.children:
@@ -236,9 +262,12 @@ class Communities:
         planned: Sequence[Planned],
         done: Rebuilt,
         figures: Mapping[str, Any],
-        until: int,
+        noted: Sequence[int],
         job: JobContext | None,
     ) -> None:
+        """Raises SpacesUnsettled."""
+        if job is not None:
+            await job.progress("embed", 1.0)
         texts = {
             one: report_texts(report.title, report.summary, [finding.text for finding in report.findings])
             for one, report in done.made.items()
@@ -249,7 +278,7 @@ class Communities:
             async with self._database.unit() as session:
                 targets = await self._spaces.to_write(session)
             for target in targets:
-                await _embed(target, texts, made.setdefault(target.id, {}))
+                await self._embed(workspace_id, target, texts, made.setdefault(target.id, {}))
             async with self._database.unit() as session:
                 if job is not None:
                     await job.hold(session)
@@ -292,30 +321,39 @@ class Communities:
                         for role, text in enumerate(texts[one])
                     ]
                     await insert_vectors(session, workspace_id, target.id, ReportVector, entries)
-                await queries.finish_run(session, workspace_id, run_id, until, figures)
+                await queries.finish_run(session, workspace_id, run_id, noted, figures)
                 return
+        raise SpacesUnsettled
+
+    async def _embed(
+        self,
+        workspace_id: uuid.UUID,
+        target: WriteSpace,
+        texts: Mapping[uuid.UUID, Sequence[str]],
+        made: dict[str, Vector],
+    ) -> None:
+        """Findings are often sentences that have their vector already."""
+        keys = {text_hash(text): text for one in texts.values() for text in one if text not in made}
+        async with self._database.read() as session:
+            known = await index.list_known_vectors(session, workspace_id, target.id, list(keys), frozenset(keys))
+        made.update((keys[key], vector.dense) for key, vector in known.items())
+        missing = [text for text in keys.values() if text not in made]
+        for at in range(0, len(missing), _EMBED):
+            vectors = await embedded(target.embedder, missing[at : at + _EMBED])
+            made.update(zip(missing[at : at + _EMBED], (one.dense for one in vectors), strict=True))
 
     def _counted(self, report: Report) -> Counted:
         return count_terms(Terms([], [], []), self._segmenter.terms(report.words()))
 
 
-async def _embed(target: WriteSpace, texts: Mapping[uuid.UUID, Sequence[str]], made: dict[str, Vector]) -> None:
-    missing = [text for text in dict.fromkeys(text for one in texts.values() for text in one) if text not in made]
-    for at in range(0, len(missing), _EMBED):
-        some = missing[at : at + _EMBED]
-        made.update(zip(some, (await target.embedder.passages(some)).dense, strict=True))
-
-
-async def _clustered(graph: Graph, settings: CommunitySettings, earlier: Earlier | None) -> Clustering:
-    known = {"max_size": settings.community_max_size, "resolution": settings.community_resolution, "earlier": earlier}
-    if len(graph.edges) <= _IN_THREAD_EDGES:
-        return await asyncio.to_thread(cluster, graph, **known)  # type: ignore[arg-type]
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return await asyncio.get_running_loop().run_in_executor(pool, _cluster, graph, known)
-
-
-def _cluster(graph: Graph, known: Mapping[str, Any]) -> Clustering:
-    return cluster(graph, **known)
+async def _all(tasks: Sequence[asyncio.Future[None]]) -> None:
+    """Every one of them is done or stopped when this ends. Raises what the first one raises."""
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 # ------------------------------------------------------------------------------------- pure parts
