@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.chaos import disconnects, embeddings, kill_worker, searches
+from bench.chaos import conversation, disconnects, embeddings, kill_worker, searches
 
 pytestmark = pytest.mark.slow
 
@@ -24,3 +24,9 @@ async def test_clients_that_vanish_leave_nothing_running() -> None:
 async def test_cards_survive_workers_that_are_killed() -> None:
     """2 workers and the instance's own; every 2 seconds one of them dies."""
     assert await kill_worker.run(200, 2, 2.0, 1, None) == []
+
+
+async def test_a_conversation_survives_servers_that_are_killed() -> None:
+    """K1, M8: 12 turns, 3 of them while the server dies."""
+    async with embeddings.serving() as environment:
+        assert await conversation.run(12, 3, 1, None, **environment) == []
