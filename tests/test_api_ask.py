@@ -110,7 +110,7 @@ async def test_without_reports_level_search_answers(client: httpx.AsyncClient, f
         ({"query": "a", "limit": True}, 422, "validation_error"),
         ({"query": "a", "level": 5}, 422, "validation_error"),
         ({"query": "a", "surprise": 1}, 422, "validation_error"),
-        ({"query": "a", "provider": "nobody"}, 404, "not_found"),
+        ({"query": "a", "provider": "nobody"}, 404, "provider_not_found"),
         ({"query": "字" * 11_000}, 422, "query_too_large"),
         ({"query": "a", "provider": "deepseek"}, 409, "provider_missing_key"),
         ({"query": "a", "model": "fault:401"}, 502, "provider_refused"),

@@ -250,7 +250,7 @@ async def test_the_stream_of_a_turn(client: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "code", "stored"),
     [
-        ({"provider": "nobody"}, 404, "not_found", None),
+        ({"provider": "nobody"}, 404, "provider_not_found", None),
         ({"surprise": 1}, 422, "validation_error", None),
         ({"content": " "}, 422, "blank_query", None),
         ({"content": "字" * 11_000}, 422, "query_too_large", None),
