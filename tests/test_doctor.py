@@ -29,6 +29,11 @@ MEMORY = (
     "INSERT INTO memories (workspace_id, id, slug, title, body, type, importance, status, text_hash) "
     "VALUES (:w, :id, 's', 't', 'b', 'fact', 0.5, '{}', :id)"
 )
+COMMUNITY = "INSERT INTO communities (workspace_id, id, level, parent_id, size, weight, fingerprint)"
+REPORT = (
+    "INSERT INTO reports (workspace_id, id, title, summary, rating, rating_reason, findings, language, generated_by, "
+    "fingerprint, words, grams) VALUES (:w, :id, '', '', 1, '', '{}', 'en', 'offline', :w, 0, 0)"
+)
 # What breaks each invariant, on a database without foreign keys in the way. `:w` is a workspace with one ready card.
 HARM = {
     "chunk_without_card": "DELETE FROM cards",
@@ -94,6 +99,28 @@ HARM = {
         f"WITH m AS ({MESSAGE} VALUES (:w, :id, :id, :id, 1, 'user')) "
         "INSERT INTO insight_deliveries (workspace_id, insight_id, branch_id, message_id) VALUES (:w, :id, :id, :id)"
     ),
+    "community_without_member": f"{COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id)",
+    "community_without_report": f"{COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id)",
+    "community_without_current_run": f"{COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id)",
+    "community_of_wrong_level": f"{COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id), (:w, :w, 2, :id, 1, 1, :id)",
+    "member_outside_of_parent": (
+        f"WITH c AS ({COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id), (:w, :w, 1, :id, 1, 1, :id)) "
+        "INSERT INTO community_members VALUES (:w, :w, :id)"
+    ),
+    "member_twice_on_a_level": (
+        f"WITH c AS ({COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id), (:w, :w, 0, NULL, 1, 1, :id)) "
+        "INSERT INTO community_members VALUES (:w, :w, :id), (:w, :id, :id)"
+    ),
+    "member_merged_into_another": (
+        "WITH x AS (DELETE FROM community_changes) "
+        "INSERT INTO community_members SELECT workspace_id, :id, id FROM entities WHERE merged_into IS NOT NULL"
+    ),
+    "community_of_another_size": (
+        f"WITH x AS (DELETE FROM community_changes) {COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id)"
+    ),
+    "report_of_other_rows": (f"WITH c AS ({COMMUNITY} VALUES (:w, :id, 0, NULL, 1, 1, :id)) {REPORT.format('[]')}"),
+    "report_without_vector": REPORT.format("[]"),
+    "report_that_cites_no_card": REPORT.format('[{"card_ids":[]}]'),
     "owner_without_postings": "DELETE FROM lex_recent WHERE collection = 3",
     "postings_without_owner": (
         "INSERT INTO lex_recent (workspace_id, collection, doc, words, grams, word_terms, gram_terms) "

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.doctor import branch_queries, graph_queries
+from app.doctor import branch_queries, community_queries, graph_queries
 
 INVARIANTS: Final[Mapping[str, str]] = {
     "chunk_without_card": """
@@ -73,7 +73,12 @@ INVARIANTS: Final[Mapping[str, str]] = {
             SELECT 1 FROM messages p WHERE p.workspace_id = m.workspace_id AND p.id = m.parent_id)""",
 }
 
-DEEP: Final[Mapping[str, str]] = {**INVARIANTS, **graph_queries.INVARIANTS, **branch_queries.INVARIANTS}
+DEEP: Final[Mapping[str, str]] = {
+    **INVARIANTS,
+    **graph_queries.INVARIANTS,
+    **community_queries.INVARIANTS,
+    **branch_queries.INVARIANTS,
+}
 
 QUICK: Final[Mapping[str, str]] = {
     name: INVARIANTS[name]

@@ -60,13 +60,12 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Changes:
     """`noted`: the numbers of what was read here, which are not those up to some number: who wrote an earlier one may
-    commit later. `everything`: that there is something at all.
+    commit later. `entities`: what is merged by that for which it stands.
     """
 
     noted: Sequence[int]
     entities: frozenset[uuid.UUID]
     communities: frozenset[uuid.UUID]
-    everything: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +110,16 @@ async def get_changes(session: AsyncSession, workspace_id: uuid.UUID) -> Changes
     row = await (await raw(session)).fetchrow(
         """
         SELECT coalesce(array_agg(n), '{}') AS noted,
-            coalesce(array_agg(DISTINCT entity_id) FILTER (WHERE entity_id IS NOT NULL), '{}') AS entities,
-            coalesce(array_agg(DISTINCT community_id) FILTER (WHERE community_id IS NOT NULL), '{}') AS communities,
-            coalesce(bool_or(entity_id IS NULL AND community_id IS NULL), false) AS everything
-        FROM community_changes WHERE workspace_id = $1
+            coalesce(array_agg(DISTINCT coalesce(e.merged_into, x.entity_id))
+                     FILTER (WHERE x.entity_id IS NOT NULL), '{}') AS entities,
+            coalesce(array_agg(DISTINCT x.community_id) FILTER (WHERE x.community_id IS NOT NULL), '{}') AS communities
+        FROM community_changes x
+        LEFT JOIN entities e ON e.workspace_id = x.workspace_id AND e.id = x.entity_id
+        WHERE x.workspace_id = $1
         """,
         workspace_id,
     )
-    return Changes(row["noted"], frozenset(row["entities"]), frozenset(row["communities"]), row["everything"])
+    return Changes(row["noted"], frozenset(row["entities"]), frozenset(row["communities"]))
 
 
 async def list_joined(session: AsyncSession, workspace_id: uuid.UUID) -> list[Joined]:
@@ -412,17 +413,22 @@ class Listed:
     created_at: datetime
 
 
+# Which communities have changed is found once, however many are listed.
 _LISTED = """
+    WITH touched AS MATERIALIZED (
+        SELECT x.community_id AS id FROM community_changes x WHERE x.workspace_id = $1 AND x.community_id IS NOT NULL
+        UNION
+        SELECT m.community_id
+        FROM (
+            SELECT DISTINCT coalesce(e.merged_into, x.entity_id) AS id
+            FROM community_changes x
+            LEFT JOIN entities e ON e.workspace_id = $1 AND e.id = x.entity_id
+            WHERE x.workspace_id = $1 AND x.entity_id IS NOT NULL
+        ) AS changed
+        JOIN community_members m ON m.workspace_id = $1 AND m.entity_id = changed.id
+    )
     SELECT c.id, c.level, c.parent_id, c.size, c.weight, r.title, r.summary, r.rating,
-        coalesce(r.is_stale, true) OR EXISTS (
-            SELECT FROM community_changes x
-            WHERE x.workspace_id = c.workspace_id AND (
-                x.community_id = c.id OR (x.entity_id IS NULL AND x.community_id IS NULL) OR EXISTS (
-                    SELECT FROM community_members m WHERE m.workspace_id = c.workspace_id AND m.community_id = c.id
-                        AND m.entity_id = x.entity_id
-                )
-            )
-        ) AS is_stale, c.created_at
+        coalesce(r.is_stale, true) OR c.id IN (SELECT id FROM touched) AS is_stale, c.created_at
     FROM communities c LEFT JOIN reports r ON r.workspace_id = c.workspace_id AND r.id = c.id
     WHERE c.workspace_id = $1
 """
