@@ -604,10 +604,11 @@ async def test_a_deleted_conversation_ends_its_stream(listener: Listener, servic
 
 
 async def test_places_that_are_none_mean_the_beginning() -> None:
-    for odd in (None, "", "x", "9.1", "4", "4.-1", "4.1.1", "4." + "1" * 20, "٤.1"):
-        assert Place.parse(odd) == (0, 0)
-    assert Place.parse("4.17") == (4, 17)
+    for odd in (None, "", "x", "9.1", "4", "4.-1", "4.1.1.1", "4." + "1" * 20, "٤.1"):
+        assert Place.parse(odd) == (0, 0, 0), odd
+    assert Place.parse("4.17") == (4, 17, 0)
     assert str(Place(4, 17)) == "4.17"
+    assert Place.parse(str(Place(4, 17, 2))) == (4, 17, 2)
 
 
 @pytest.mark.parametrize("heard", range(11))
