@@ -6,14 +6,16 @@ import uuid
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
 from app.api.deps import Reader, ReadSession, Wired, Writer, WriteSession
 from app.api.idempotency import RecordedRoute
+from app.api.jobs import JobShape, job_shape
 from app.api.pages import Cursor, InvalidCursor, Limit, cut, encode, parts
 from app.graph import community_queries as queries
 from app.graph.community_queries import Listed
+from app.jobs.queue import get_job
 
 router = APIRouter(prefix="/graph/communities", tags=["graph"], route_class=RecordedRoute)
 
@@ -86,10 +88,6 @@ class CommunityDetailShape(CommunityShape):
     children: list[CommunityShape]
 
 
-class RebuildShape(BaseModel):
-    job_id: uuid.UUID
-
-
 @router.get("")
 async def list_communities(
     principal: Reader,
@@ -107,9 +105,13 @@ async def list_communities(
 
 
 @router.post("/rebuild", status_code=202)
-async def rebuild_communities(principal: Writer, wired: Wired, session: WriteSession) -> RebuildShape:
-    """Cluster everything anew; `GET /jobs/{id}` tells how far it is."""
-    return RebuildShape(job_id=await wired.communities.ask_for(session, principal.workspace_id))
+async def rebuild_communities(principal: Writer, wired: Wired, session: WriteSession, response: Response) -> JobShape:
+    """Cluster everything anew; `GET /jobs/{id}` tells how far it is. Asked for again while it waits it is the same
+    job.
+    """
+    job_id = await wired.communities.ask_for(session, principal.workspace_id)
+    response.headers["Location"] = f"/api/v1/jobs/{job_id}"
+    return job_shape(await get_job(session, principal.workspace_id, job_id))
 
 
 @router.get("/{community_id}")

@@ -280,11 +280,11 @@ class Communities:
             for target in targets:
                 await self._embed(workspace_id, target, texts, made.setdefault(target.id, {}))
             async with self._database.unit() as session:
-                if job is not None:
-                    await job.hold(session)
                 targets = await self._spaces.to_write(session)
                 if any(target.id not in made for target in targets):
                     continue  # a space came in meanwhile
+                if job is not None:
+                    await job.hold(session)
                 await cone_queries.lock_graph(session, workspace_id)
                 await queries.replace_communities(
                     session,
