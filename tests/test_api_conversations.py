@@ -197,7 +197,7 @@ async def test_a_turn_and_its_messages(client: httpx.AsyncClient, services: Serv
     assert answered["parent_id"] == asked["id"]
     for name in ("route", "citations", "usage", "provider", "model", "timings_ms"):
         assert answered[name] == turn[name], name
-    assert answered["ledger"] == turn["ledger"] | {"removed_citations": 1}
+    assert answered["ledger"] == turn["ledger"] | {"removed_citations": 1, "is_tainted": True}
     (citation,) = turn["citations"]
     assert citation["id"] == card["id"]
     assert content[citation["start"] : citation["end"]] == citation["quote"]

@@ -14,6 +14,8 @@ import pytest
 
 from app.chat.answer import Ask
 from app.chat.conversations import Conversations
+from app.chat.standing import _turn
+from app.chat.tables import Message
 from app.chat.tools import ToolContext, ToolOutcome
 from app.ingestion.queries import Task
 from app.ingestion.submit import NewCard
@@ -276,3 +278,18 @@ async def test_a_conversation_deleted_meanwhile_ends_its_turn_before_the_tool(
     await asyncio.wait_for(deleting, 10)
     await until(lambda: asyncio.sleep(0, result=not services.conversations._runs._speaking))
     assert (slow.begun.is_set(), await fetch(services.database, "SELECT count(*) FROM messages")) == (False, [(0,)])
+
+
+def test_an_answer_that_was_tainted_taints_what_comes_after_it() -> None:
+    """Also one that was given without the notes, where another branch had been heard."""
+
+    def tainted(role: str, level: str | None, ledger: dict[str, Any] | None) -> bool:
+        route = {"level": level} if level else None
+        return _turn(Message(role=role, content="Hi", route=route, ledger=ledger)).is_tainted
+
+    assert not tainted("assistant", "chat", {"is_tainted": False})
+    assert tainted("assistant", "chat", {"is_tainted": True})
+    assert tainted("assistant", "search", {"is_tainted": False})
+    # Broken off with its process: nobody knows.
+    assert tainted("assistant", None, None)
+    assert not tainted("user", None, None)

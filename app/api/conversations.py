@@ -237,4 +237,7 @@ def conversation_shape(row: Conversation) -> ConversationShape:
 
 
 def message_shape(row: Message) -> MessageShape:
-    return MessageShape.model_construct(**{name: getattr(row, name) for name in MessageShape.model_fields})
+    values = {name: getattr(row, name) for name in MessageShape.model_fields}
+    if row.tool_calls is not None:
+        values["tool_calls"] = [ToolCallShape.model_construct(**call) for call in row.tool_calls]
+    return MessageShape.model_construct(**values)

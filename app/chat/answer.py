@@ -163,6 +163,7 @@ class Draft:
     ledger: Ledger | None = None
     citer: Citer = field(default_factory=lambda: Citer({}))
     calls: Sequence[Called] = ()
+    is_tainted: bool = False
 
 
 class Answering:
@@ -215,6 +216,7 @@ class Answering:
         prompt = await self._lay_out(ask, evidence, room, counter)
         draft.ledger = prompt.ledger
         tainted = is_tainted(ask, evidence, prompt)
+        draft.is_tainted = tainted
         draft.citer = citer = saying(prompt, is_tainted=tainted)
         toolbox.hide = citer.may_be_shown.hide
         retrieved = time.perf_counter()

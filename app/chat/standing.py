@@ -243,7 +243,9 @@ class Standing:
 
 def _turn(message: Message) -> Turn:
     """An answer that was given with something before it that nobody vouches for may repeat it."""
-    is_tainted = message.role == "assistant" and (message.route or {}).get("level") != "chat"
+    is_tainted = message.role == "assistant" and (
+        (message.route or {}).get("level") != "chat" or bool((message.ledger or {}).get("is_tainted"))
+    )
     return Turn(cast(Role, message.role), message.content, is_tainted)
 
 

@@ -254,7 +254,7 @@ def _ended(answer: Answer) -> dict[str, Any]:
         "model": answer.model,
         "route": _route(answer.evidence.route),
         "citations": _citations(answer.citations),
-        "ledger": _ledger(answer.ledger, answer.removed_citations),
+        "ledger": _ledger(answer.ledger, answer.removed_citations, is_tainted=answer.is_tainted),
         "usage": asdict(answer.usage),
         "tool_calls": _calls(answer.tool_calls),
         "timings_ms": answer.timings_ms,
@@ -268,7 +268,7 @@ def _broken_off(draft: Draft, failed: Failed) -> dict[str, Any]:
         "error_code": failed.error.code,
         "route": _route(draft.evidence.route) if draft.evidence else None,
         "citations": _citations(draft.citer.citations),
-        "ledger": _ledger(draft.ledger, draft.citer.removed) if draft.ledger else None,
+        "ledger": _ledger(draft.ledger, draft.citer.removed, is_tainted=draft.is_tainted) if draft.ledger else None,
         "tool_calls": _calls(draft.calls),
     }
 
@@ -283,8 +283,9 @@ def _route(route: Route) -> dict[str, Any]:
     }
 
 
-def _ledger(ledger: Ledger, removed: int) -> dict[str, Any]:
-    return {**asdict(ledger), "removed_citations": removed}
+def _ledger(ledger: Ledger, removed: int, *, is_tainted: bool) -> dict[str, Any]:
+    """With whether text that nobody vouches for was in the prompt, so that later turns know it of the answer."""
+    return {**asdict(ledger), "removed_citations": removed, "is_tainted": is_tainted}
 
 
 def _calls(calls: Sequence[Called]) -> list[dict[str, Any]] | None:

@@ -38,6 +38,7 @@ class Instance:
         }
         self.url = ""
         self.log = ""
+        self._begun = 0
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._running = asyncio.Event()
@@ -69,7 +70,7 @@ class Instance:
         assert process.stdout is not None
         while line := await process.stdout.readline():
             self.log += line.decode(errors="replace")
-            if found := re.search(r"running at (http://\S+)", self.log):
+            if found := re.search(r"running at (http://\S+)", self.log[self._begun :]):
                 self.url = found[1]
                 self._running.set()
 
@@ -81,6 +82,7 @@ class Instance:
             # Children of the dead may hold its output open.
             self._reading.cancel()
         self._running.clear()
+        self._begun = len(self.log)
 
     async def stop(self) -> int:
         assert self._process is not None
