@@ -133,6 +133,35 @@ async def test_the_offline_answer_quotes_what_another_branch_found(talk: Talk) -
     assert turn["citations"] == []
 
 
+async def test_a_branch_that_has_said_nothing_yet_is_told_what_it_asks_about(talk: Talk) -> None:
+    await talk.say("What about the dog?", "The dog of the miller guards the sacks at night.", talk.a)
+    (made,) = await talk.condense(talk.a)
+    assert talk.b not in [link["target_branch_id"] for link in made["links"]]
+    turn = await talk.say("Who guards the sacks?", "I see.", talk.b)
+    assert len(turn["ledger"]["buckets"]["branch_insights"]["packed"]) == 1
+    assert made["text"] in talk.told()
+    (again,) = await talk.insights(talk.a)
+    (link,) = [link for link in again["links"] if link["target_branch_id"] == talk.b]
+    assert (link["relation"], link["delivered_at"] is None) == ("related", False)
+    await talk.say("Who guards the sacks?", "I see.", talk.b)
+    assert made["text"] not in talk.told()
+
+
+async def test_what_is_on_the_way_to_a_branch_is_not_told_to_it_and_what_came_later_is(talk: Talk) -> None:
+    await talk.say("What about the mill?", "The mill of the village has four sails of oak.")
+    turn = await talk.say("And the stones?", "The stones of the mill weigh two tons.")
+    below = await talk.fork(turn["message_id"], "The mill and its stones")
+    await talk.say("And the rope?", "The rope of the mill is made of hemp.")
+    first = (await talk.client.get(f"{API}/conversations/{talk.id}/tree")).json()["branches"][0]["id"]
+    found = await talk.condense(first)
+    linked = {one["text"] for one in found if below in [link["target_branch_id"] for link in one["links"]]}
+    assert linked <= {"The rope of the mill is made of hemp."}
+    await talk.say("What has the mill got: sails, stones, a rope?", "I see.", below)
+    told = talk.told()
+    assert "hemp" in told
+    assert "weigh two tons.\n</branch>" not in told
+
+
 async def test_what_did_not_complete_was_not_delivered(talk: Talk, fake: FakeProvider) -> None:
     await talk.say("What does the roof of the barn cost?", "I do not know yet.", talk.b)
     await talk.say("What about the roof?", FOUND, talk.a)
@@ -242,7 +271,7 @@ async def test_contradictions_come_first(talk: Talk, services: Services) -> None
         )
         links = [queries.NewLink(one.id, uuid.UUID(talk.b), one.text, "why", 0.9, "rules") for one in made]
         await queries.insert_links(session, workspace, links)
-    notes: list[Note] = await services.insights.notes(workspace, uuid.UUID(talk.b))
+    notes: list[Note] = await services.insights.notes(workspace, uuid.UUID(talk.id), uuid.UUID(talk.b), "Hi")
     assert [note.text for note in notes] == ["contradicts", "extends", "related"]
     assert [note.score for note in notes] == sorted((note.score for note in notes), reverse=True)
 

@@ -6,6 +6,7 @@ Texts are embedded and models asked with no session open; what is written is fen
 from __future__ import annotations
 
 import asyncio
+import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from app.chat.insights_relate import RANK, Finding, Related, relate, repeats, sa
 from app.chat.profiles import language_of
 from app.chat.settings import InsightSettings
 from app.chat.tables import Branch, Message
-from app.chat.tree import Stretch, Tree
+from app.chat.tree import Tree
 from app.core.log import get
 from app.core.tenancy import working_for
 from app.db.session import Database
@@ -52,6 +53,9 @@ _COMPARED_MESSAGES: Final = 8
 _COMPARED_SENTENCES: Final = 16
 _COMPARED_BRANCHES: Final = 24
 _JUDGED_PAIRS: Final = 20
+_UNLINKED: Final = 100
+# [[Note|called so]] is what it is called.
+_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 
 FindProvider = Callable[[], ChatProvider | None]
 
@@ -66,6 +70,7 @@ class _Read:
     told: Sequence[tuple[uuid.UUID, str]]
     insights: Sequence[BranchInsight]
     linked: set[tuple[uuid.UUID, uuid.UUID]]
+    ordinals: Mapping[uuid.UUID, int]
     others: Mapping[uuid.UUID, Sequence[str]]
 
 
@@ -97,11 +102,33 @@ class Insights:
 
     # ------------------------------------------------------------------------- in a turn
 
-    async def notes(self, workspace_id: uuid.UUID, branch_id: uuid.UUID) -> list[Note]:
-        """What a branch is to be told of others, the most important first."""
+    async def notes(
+        self, workspace_id: uuid.UUID, conversation_id: uuid.UUID, branch_id: uuid.UUID, question: str
+    ) -> list[Note]:
+        """What a branch is to be told of others, the most important first; then what was found elsewhere that nobody
+        saw a link of, and the question is about.
+        """
+        most = self._settings.insight_told_most
         async with self._database.read() as session:
-            waiting = await queries.list_waiting(session, workspace_id, branch_id, self._settings.insight_told_most)
+            waiting = await queries.list_waiting(session, workspace_id, branch_id, most)
+            others = await queries.list_unlinked(session, workspace_id, conversation_id, branch_id, _UNLINKED)
+            tree = await branch_queries.get_tree(session, workspace_id, conversation_id) if others else Tree()
+        others = [one for one in others if not _knows(tree, branch_id, one[0].branch_id, one[2])]
+        if others and len(waiting) < most:
+            waiting += (await asyncio.to_thread(self._asked_about, question, others))[: most - len(waiting)]
         return [_note(one, place) for place, one in enumerate(waiting)]
+
+    def _asked_about(
+        self, question: str, insights: Sequence[tuple[BranchInsight, str | None, int | None]]
+    ) -> list[Waiting]:
+        """The nearest first."""
+        asked = self._finding(question)
+        found = [
+            Waiting(one.id, one.text, label, one.branch_id, "related", related.reason, related.strength)
+            for one, label, _ in insights
+            if (related := relate(self._finding(one.text), asked, 0.0, 1.0)) is not None
+        ]
+        return sorted(found, key=lambda one: -one.similarity)
 
     async def note_delivered(
         self,
@@ -170,9 +197,8 @@ class Insights:
             tree = await branch_queries.get_tree(session, workspace_id, branch.conversation_id)
             others: dict[uuid.UUID, list[str]] = {}
             for other in list(tree.nodes)[-_COMPARED_BRANCHES:]:
-                recent = await branch_queries.list_recent(
-                    session, workspace_id, [Stretch(other, None)], _COMPARED_MESSAGES
-                )
+                # A branch that has said little yet is what led to it.
+                recent = await branch_queries.list_recent(session, workspace_id, tree.path(other), _COMPARED_MESSAGES)
                 label = tree.nodes[other].label
                 others[other] = [*([label] if label else []), *(plain(_turn(message)) for message in recent)]
             return _Read(
@@ -182,6 +208,7 @@ class Insights:
                 await queries.list_told(session, workspace_id, branch_id),
                 await queries.list_of_conversation(session, workspace_id, branch.conversation_id),
                 await queries.list_linked(session, workspace_id, branch.conversation_id),
+                await queries.list_ordinals(session, workspace_id, branch.conversation_id),
                 others,
             )
 
@@ -229,7 +256,7 @@ class Insights:
         for role in ("assistant", "user"):
             sources = [Source(str(n), "", text) for n, (message, text) in enumerate(said) if message.role == role]
             for quote in digest(sources, self._sentences, self._terms, _CANDIDATES):
-                text = " ".join(quote.sentence.text.split())[:_MOST_CHARS]
+                text = " ".join(_LINK.sub(r"\1", quote.sentence.text).split())[:_MOST_CHARS]
                 if is_question(text) or len(set(self._terms(text).words)) < _LEAST_WORDS[role]:
                     continue
                 found.append((by_source[quote.source.marker], text))
@@ -240,6 +267,9 @@ class Insights:
     async def _links(self, read: _Read, insights: Sequence[BranchInsight]) -> list[NewLink]:
         """What each insight means to each branch that has not been told of it and did not find it itself."""
         own: dict[uuid.UUID, list[str]] = {}
+        at = {message.id: message.ordinal for message in read.messages}
+        placed = dict(read.ordinals)
+        placed |= {one.id: at[one.source_message_id] for one in insights if one.source_message_id in at}
         for one in insights:
             own.setdefault(one.branch_id, []).append(one.text)
         pairs = [
@@ -247,7 +277,9 @@ class Insights:
             for one in insights
             if not one.is_echo
             for other in read.others
-            if other != one.branch_id and (one.id, other) not in read.linked and not _is_below(read.tree, other, one)
+            if other != one.branch_id
+            and (one.id, other) not in read.linked
+            and not _knows(read.tree, other, one.branch_id, placed.get(one.id))
         ]
         if not pairs:
             return []
@@ -314,9 +346,15 @@ def _turn(message: Message) -> Turn:
     return Turn("user" if message.role == "user" else "assistant", message.content)
 
 
-def _is_below(tree: Tree, branch_id: uuid.UUID, insight: BranchInsight) -> bool:
-    """Whether the branch goes on from where this was found: its own path tells it already."""
-    return insight.branch_id in tree.ancestors(branch_id)
+def _knows(tree: Tree, branch_id: uuid.UUID, found_in: uuid.UUID, ordinal: int | None) -> bool:
+    """Whether what was found there, at that place, is on the way to the branch: then it is told already."""
+    if branch_id not in tree.nodes:
+        return True
+    return any(
+        stretch.branch_id == found_in and (stretch.until is None or ordinal is None or ordinal <= stretch.until)
+        for way in tree.ways_to(branch_id)
+        for stretch in way
+    )
 
 
 def _cosine(vectors: Mapping[str, np.ndarray], one: Finding, other: Finding) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Uuid, and_, exists, func, literal, select, update
+from sqlalchemy import Text, Uuid, and_, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -106,6 +106,52 @@ async def list_of_conversation(
         .order_by(BranchInsight.id)
     )
     return rows.all()
+
+
+async def list_ordinals(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID
+) -> dict[uuid.UUID, int]:
+    """By insight: the place in its branch of the message that it comes from."""
+    rows = await session.execute(
+        select(BranchInsight.id, Message.ordinal)
+        .join(
+            Message,
+            (Message.workspace_id == BranchInsight.workspace_id) & (Message.id == BranchInsight.source_message_id),
+        )
+        .where(BranchInsight.workspace_id == workspace_id, BranchInsight.conversation_id == conversation_id)
+    )
+    return {row.id: row.ordinal for row in rows}
+
+
+async def list_unlinked(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, branch_id: uuid.UUID, limit: int
+) -> list[tuple[BranchInsight, str | None, int | None]]:
+    """The newest insights of other branches that nothing links to this one, with the label of their branch and the
+    place of their message in it.
+    """
+    linked = exists().where(
+        InsightLink.workspace_id == BranchInsight.workspace_id,
+        InsightLink.insight_id == BranchInsight.id,
+        InsightLink.target_branch_id == branch_id,
+    )
+    rows = await session.execute(
+        select(BranchInsight, Branch.label, Message.ordinal)
+        .join(Branch, (Branch.workspace_id == BranchInsight.workspace_id) & (Branch.id == BranchInsight.branch_id))
+        .outerjoin(
+            Message,
+            (Message.workspace_id == BranchInsight.workspace_id) & (Message.id == BranchInsight.source_message_id),
+        )
+        .where(
+            BranchInsight.workspace_id == workspace_id,
+            BranchInsight.conversation_id == conversation_id,
+            BranchInsight.branch_id != branch_id,
+            BranchInsight.is_echo.is_(False),
+            ~linked,
+        )
+        .order_by(BranchInsight.id.desc())
+        .limit(limit)
+    )
+    return [(insight, label, ordinal) for insight, label, ordinal in rows]
 
 
 async def list_of_branch(
@@ -289,9 +335,23 @@ async def note_delivered(
     message_id: uuid.UUID,
     insights: Sequence[uuid.UUID],
 ) -> None:
-    """In the unit of work that completes the answer; those that are gone by now are passed over."""
+    """In the unit of work that completes the answer; those that are gone by now are passed over. What nothing linked to
+    the branch until now is linked by having been asked about.
+    """
     if not insights:
         return
+    asked: Any = select(
+        BranchInsight.workspace_id,
+        BranchInsight.id,
+        _as(branch_id),
+        literal("related", Text()),
+        literal("asked about here", Text()),
+    ).where(BranchInsight.workspace_id == workspace_id, BranchInsight.id.in_(insights))
+    await session.execute(
+        insert(InsightLink)
+        .from_select(["workspace_id", "insight_id", "target_branch_id", "relation", "reason"], asked)
+        .on_conflict_do_nothing()
+    )
     values: Any = select(BranchInsight.workspace_id, BranchInsight.id, _as(branch_id), _as(message_id)).where(
         BranchInsight.workspace_id == workspace_id, BranchInsight.id.in_(insights)
     )

@@ -61,6 +61,10 @@ _EXTENDS_SHARED: Final = 0.4
 _EXTENDS_NEW: Final = 3
 _RELATED_SHARED: Final = 0.25
 _FEWEST: Final = 2
+# So few words does a question or a label have; and so long is a word that says something: two Han characters, or five
+# letters.
+_SHORT: Final = 4
+_SAYING_BYTES: Final = 5
 _SAME_WORDS: Final = 0.5
 """Of the words of both; a vector alone calls short sentences the same that are not."""
 
@@ -130,7 +134,7 @@ def relate(new: Finding, old: Finding, cosine: float, gate: float) -> Related | 
     """
     shared = new.topic & old.topic
     share = len(shared) / max(min(len(new.topic), len(old.topic)), 1)
-    if cosine < gate and (share < _RELATED_SHARED or len(shared) < _FEWEST):
+    if cosine < gate and not _share_a_subject(new, old, shared, share):
         return None
     said = _REASONS[language_of(new.text)]
     words = _named(shared, new.text)
@@ -148,6 +152,16 @@ def relate(new: Finding, old: Finding, cosine: float, gate: float) -> Related | 
         if share >= _EXTENDS_SHARED:
             return Related("extends", said["extends"].format(words=words), strength)
     return Related("related", said["related"].format(words=words) if shared else said["near"], strength)
+
+
+def _share_a_subject(new: Finding, old: Finding, shared: frozenset[str], share: float) -> bool:
+    """Two words of both; of a question or a label, which has few, one that says something."""
+    if share < _RELATED_SHARED:
+        return False
+    if len(shared) >= _FEWEST:
+        return True
+    is_short = min(len(new.topic), len(old.topic)) <= _SHORT
+    return is_short and any(len(word.encode()) >= _SAYING_BYTES for word in shared)
 
 
 def same(one: Finding, other: Finding, cosine: float, near: float) -> bool:

@@ -119,7 +119,10 @@ class TurnWork:
         if self.remembering is not None:
             ask = replace(ask, memories=await self.remembering.memories(self.workspace_id, ask.query))
         if self.insights is not None:
-            ask = replace(ask, insights=await self.insights.notes(self.workspace_id, started.branch_id))
+            found = await self.insights.notes(
+                self.workspace_id, started.conversation_id, started.branch_id, self.ask.query
+            )
+            ask = replace(ask, insights=found)
         context = ToolContext(
             self.workspace_id,
             started.conversation_id,
