@@ -249,17 +249,24 @@ async def test_vectors_of_another_space_are_not_compared(world: World) -> None:
 # ----------------------------------------------------------------------------------------- by words
 
 
+# What cards have; reports are on communities of them, and have tests of their own.
+OF_CARDS = set(Collection) - {Collection.report}
+
+
 @pytest.mark.parametrize("folded", [False, True])
 async def test_every_collection_is_found_by_its_words(world: World, folded: bool) -> None:
     cones = [await world.add(), await world.add()]
     if folded:
         await world.folded()
-    for collection in Collection:
+    for collection in OF_CARDS:
         found = await world.words(collection.name)
         assert [owner for owner, _ in found.pop(collection)] == sorted(cone.ids[collection] for cone in cones)
         assert set(found) == set(Collection) - {collection}
         assert not any(found.values())
-    assert {len(anchors) for anchors in (await world.words(*Collection.__members__, limit=1)).values()} == {1}
+    best = await world.words(*Collection.__members__, limit=1)
+    assert {collection: len(anchors) for collection, anchors in best.items()} == {
+        collection: int(collection in OF_CARDS) for collection in Collection
+    }
     await world.in_order()
 
 
@@ -270,7 +277,7 @@ async def test_many_collections_in_one_statement_score_like_each_alone(world: Wo
     terms = [*map(word_hash, Collection.__members__)]
     async with world.database.read() as session:
         many = await search_many(session, world.id, Collection, terms)
-        for collection in Collection:
+        for collection in OF_CARDS:
             alone = await search_lexical(session, world.id, terms, collection=collection)
             assert alone.totals.docs == 3
             assert many[collection].docs.tolist() == alone.docs.tolist()
@@ -282,12 +289,12 @@ async def test_collections_fold_and_rebuild_apart(world: World) -> None:
     cone = await world.add()
     async with world.database.read() as session:
         foldable = await list_foldable(session, 1)
-    assert {collection for workspace_id, collection in foldable if workspace_id == world.id} == set(Collection)
+    assert {collection for workspace_id, collection in foldable if workspace_id == world.id} == OF_CARDS
     async with world.database.unit() as session:
         assert await fold(session, world.id, 1, collection=Collection.facet) == 1
     async with world.database.read() as session:
         foldable = await list_foldable(session, 1)
-    assert {c for workspace_id, c in foldable if workspace_id == world.id} == set(Collection) - {Collection.facet}
+    assert {c for workspace_id, c in foldable if workspace_id == world.id} == OF_CARDS - {Collection.facet}
 
     async def rows() -> AsyncIterator[LexicalRow]:
         yield LexicalRow(cone.docs[Collection.point], 1, 0, {word_hash("anew"): 1}, {})
@@ -326,7 +333,9 @@ async def test_what_a_deleted_card_told_vanishes(world: World, folded: bool) -> 
     await world.execute("DELETE FROM cards WHERE workspace_id = :w AND id = :card", card=gone.card)
     for kind in TextKind:
         assert [owner for owner, _ in await world.near(kind)] == [kept.ids[kind.collection]], kind
-    for collection, anchors in (await world.words(*Collection.__members__)).items():
+    by_words = await world.words(*Collection.__members__)
+    assert set(by_words) == set(Collection)
+    for collection, anchors in ((one, by_words[one]) for one in OF_CARDS):
         assert [owner for owner, _ in anchors] == [kept.ids[collection]], collection
     await world.in_order()
     await world.folded()
@@ -345,12 +354,14 @@ async def test_other_workspaces_do_not_leak(database: Database, world: World, th
     for kind in TextKind:
         found = await world.near(kind, through_index=through_index)
         assert [owner for owner, _ in found] == [mine.ids[kind.collection]], kind
-    for collection, anchors in (await world.words(*Collection.__members__)).items():
+    by_words = await world.words(*Collection.__members__)
+    assert set(by_words) == set(Collection)
+    for collection, anchors in ((one, by_words[one]) for one in OF_CARDS):
         assert [owner for owner, _ in anchors] == [mine.ids[collection]], collection
     async with database.read() as session:
         theirs = await search_many(session, other.id, Collection, [*map(word_hash, Collection.__members__)])
         docs = {collection: hits.docs.tolist() for collection, hits in theirs.items()}
-        assert {len(found) for found in docs.values()} == {60}
+        assert {len(docs[collection]) for collection in OF_CARDS} == {60}
         assert set(map(len, (await list_owners(session, world.id, docs)).values())) == {0}
 
 
@@ -399,8 +410,10 @@ async def test_an_index_is_built_where_there_are_many_vectors(world: World, data
 
 
 def test_kinds_of_text_are_those_that_the_tables_hold() -> None:
-    assert {kind.vectors for kind in TextKind} == {"windows", *(table.__tablename__ for table in VECTOR_TABLES)}
-    assert {kind.collection for kind in TextKind} == set(Collection)
+    assert {kind.vectors for kind in TextKind} == {"windows", *(table.__tablename__ for table in VECTOR_TABLES)} - {
+        "report_vectors"
+    }
+    assert {kind.collection for kind in TextKind} == OF_CARDS
     for kind in TextKind:
         assert {"doc", "words", "grams"} <= set(metadata.tables[kind.collection.table].columns.keys())
     roles = {kind: TextRole(kind.vector_role).name for kind in TABLES if kind.vector_role}
