@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-DEADLINE_SECONDS = 90.0
+DEADLINE_SECONDS = 180.0
 
 
 class Instance:
