@@ -83,7 +83,7 @@ def number_of(text: str) -> int:
 def asked_in(body: Mapping[str, Any]) -> str:
     """The question of a request: what the user said last, without what was found for it."""
     said = [one["content"] for one in body["messages"] if one["role"] == "user"]
-    return str(said[-1]).rpartition("Question: ")[2] if said else ""
+    return str(said[-1]).rpartition("\n")[2] if said else ""
 
 
 def answer_to(question: str) -> str:
@@ -133,6 +133,7 @@ class Session:
     """Message id of the answer → its text, as it was told to be complete."""
     heard: dict[str, str] = field(default_factory=dict)
     forks: Counter[str] = field(default_factory=Counter)
+    proposed: Mapping[str, Any] | None = None
     kills: int = 0
     turns: int = 0
     broken: int = 0
@@ -210,6 +211,8 @@ class Session:
 
     def _note_fork(self, call: Mapping[str, Any]) -> None:
         data = call["data"]
+        if data.get("outcome") == "proposed":
+            self.proposed = data
         self.forks[f"model: {data.get('condition') or data.get('outcome') or call['state']}"] += 1
 
     async def _is_stored(self, content: str) -> bool:
@@ -252,6 +255,10 @@ async def talk(session: Session, turns: int) -> None:
         if n == 4:
             # Six messages in the first branch are not yet there; a person may insist, a cap may not be passed.
             await session.fork(await session.last_message("main"), "Too early")
+        if session.proposed is not None and "risks" not in session.branches:
+            # Where the model's wish may have been somebody else's, the user makes of it what was proposed.
+            wish = session.proposed
+            await session.fork(wish["from_message_id"], wish["label"], profile=wish["profile"])
         if "risks" not in session.branches and (found := await session.find_branch(RISKS)):
             session.branches["risks"] = found
         if n == turns // 2:
@@ -467,6 +474,11 @@ async def run(turns: int, kills: int, seed: int, data_dir: Path | None, **enviro
             await instance.until_learned(client, 300)
             session = Session(instance, client, rng, kills)
             await talk(session, turns)
+            session.kills_wanted = 0
+            await settle(session)
+            # In peace, each branch is told what the others have found.
+            for n, branch in enumerate(session.branches, turns + 1):
+                await session.say(branch, f"[{branch}] What about {TOPICS[branch][0]} now, #{n}", level="chat")
             await settle(session)
             aged = await age(session)
             wrong, figures = await examine(session, aged)
