@@ -110,6 +110,8 @@ class Insights:
         """
         most = self._settings.insight_told_most
         async with self._database.read() as session:
+            if not await queries.are_elsewhere(session, workspace_id, conversation_id, branch_id):
+                return []
             waiting = await queries.list_waiting(session, workspace_id, branch_id, most)
             others = await queries.list_unlinked(session, workspace_id, conversation_id, branch_id, _UNLINKED)
             tree = await branch_queries.get_tree(session, workspace_id, conversation_id) if others else Tree()

@@ -97,6 +97,18 @@ async def list_since(
     return list(rows)[::-1]
 
 
+async def are_elsewhere(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, branch_id: uuid.UUID
+) -> bool:
+    """Whether another branch of the conversation has insights at all."""
+    found = exists().where(
+        BranchInsight.workspace_id == workspace_id,
+        BranchInsight.conversation_id == conversation_id,
+        BranchInsight.branch_id != branch_id,
+    )
+    return bool(await session.scalar(select(found)))
+
+
 async def list_of_conversation(
     session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID
 ) -> Sequence[BranchInsight]:

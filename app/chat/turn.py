@@ -17,7 +17,8 @@ from app.budget.ledger import Ledger
 from app.chat import queries
 from app.chat.afterwards import TITLE_CHARS, Afterwards, Completed
 from app.chat.answer import Answer, Answering, Ask, CallEnded, Calling, Draft, Routed, Token
-from app.chat.citations import Citation
+from app.chat.blocks import Note
+from app.chat.citations import Citable, Citation
 from app.chat.insights import Insights
 from app.chat.remembering import Remembering
 from app.chat.running import Run
@@ -113,16 +114,12 @@ class TurnWork:
     async def speak(self, run: Run[TurnEvent]) -> Answer:
         run.say(self.started)
         started = self.started
-        ask = await self.standing.told(
-            self.workspace_id, started.conversation_id, started.branch_id, self.ordinal, self.ask
+        # Three short units of reading that need nothing of each other.
+        ask, memories, insights = await asyncio.gather(
+            self.standing.told(self.workspace_id, started.conversation_id, started.branch_id, self.ordinal, self.ask),
+            self._memories(),
+            self._insights(),
         )
-        if self.remembering is not None:
-            ask = replace(ask, memories=await self.remembering.memories(self.workspace_id, ask.query))
-        if self.insights is not None:
-            found = await self.insights.notes(
-                self.workspace_id, started.conversation_id, started.branch_id, self.ask.query
-            )
-            ask = replace(ask, insights=found)
         context = ToolContext(
             self.workspace_id,
             started.conversation_id,
@@ -131,7 +128,7 @@ class TurnWork:
             self.actor,
             is_tainted=True,
         )
-        ask = replace(ask, tools=self.tools, context=context)
+        ask = replace(ask, memories=memories, insights=insights, tools=self.tools, context=context)
         async with aclosing(self.answering.stream(self.workspace_id, ask, self.draft)) as events:
             async for event in events:
                 if isinstance(event, Answer):
@@ -143,6 +140,17 @@ class TurnWork:
                     self.calls_told += isinstance(event, CallEnded)
                     run.say(event)
         raise MindConeError
+
+    async def _memories(self) -> Sequence[Citable]:
+        if self.remembering is None:
+            return ()
+        return await self.remembering.memories(self.workspace_id, self.ask.query)
+
+    async def _insights(self) -> Sequence[Note]:
+        if self.insights is None:
+            return ()
+        started = self.started
+        return await self.insights.notes(self.workspace_id, started.conversation_id, started.branch_id, self.ask.query)
 
     async def beat(self, run: Run[TurnEvent]) -> None:
         """Save what there is, and notice when nobody wants the rest."""
