@@ -62,7 +62,7 @@ from app.settings import Settings
 from app.text.segment import Segmenter
 from app.text.sentences import sentences
 from app.transfer.importing import Importer
-from app.vault.master import add_key, drop_old_keys, keyring
+from app.vault.master import keyring
 from app.vault.providers import StoredProviders
 
 log = get(__name__)
@@ -306,12 +306,7 @@ async def rotate_vault(settings: Settings, database: Database) -> int:
     """
     providers = ChatProviders(settings, sentences=sentences, terms=Segmenter().terms)
     stored = stored_providers_of(settings, database, providers)
-    if settings.vault_key is not None:
-        return await stored.rewrap()
-    await asyncio.to_thread(add_key, settings.data_dir)
-    count = await stored.rewrap()
-    await asyncio.to_thread(drop_old_keys, settings.data_dir)
-    return count
+    return await stored.rotate(settings.data_dir if settings.vault_key is None else None)
 
 
 def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from typing import Any
@@ -23,6 +24,7 @@ from app.vault.providers import StoredProviders
 from app.vault.seal import Keyring, new_key, parse_key
 from app.wiring import Services, open_services, rotate_vault
 from tests.api_client import API, assert_problem, execute, fetch, make_key, make_workspace
+from tests.chat_client import until
 
 pytest_plugins = ("tests.api_client",)
 
@@ -312,8 +314,8 @@ async def test_master_keys_are_rotated(services: Services, client: httpx.AsyncCl
     stored._find_keyring = lambda: Keyring([old])  # type: ignore[method-assign]
     await put(client, base_url=fake.base_url, api_key=KEY)
     stored._find_keyring = lambda: Keyring([now, old])  # type: ignore[method-assign]
-    assert await stored.rewrap() == 1
-    assert await stored.rewrap() == 0
+    assert await stored.rotate() == 1
+    assert await stored.rotate() == 0
     stored._find_keyring = lambda: Keyring([now])  # type: ignore[method-assign]
     await stored.refresh()
     await ask(client)
@@ -335,6 +337,42 @@ async def test_a_file_of_master_keys_is_rotated_under_a_running_instance(
     assert now != before
     await put(client, "openai", base_url=fake.base_url, api_key=KEY)
     ring = Keyring([parse_key(now)])
+    origin = fake.base_url.removesuffix("/v1")
+    for name, sealed in await fetch(services.database, "SELECT name, sealed_key FROM provider_settings"):
+        assert ring.open(sealed, f"provider_settings/{name}/{origin}") == KEY
+
+
+async def test_what_is_sealed_while_master_keys_are_rotated_opens_with_the_new_one(
+    services: Services, settings: Settings, client: httpx.AsyncClient, fake: FakeProvider
+) -> None:
+    """Whoever stores a key has read the master keys, and is held up there, when the rotation begins."""
+    stored = services.stored_providers
+    await put(client, base_url=fake.base_url, api_key=KEY)
+    find, has_read, may_go = stored._find_keyring, threading.Event(), threading.Event()
+
+    def held() -> Keyring | None:
+        found = find()
+        has_read.set()
+        assert may_go.wait(30)
+        return found
+
+    stored._find_keyring = held  # type: ignore[method-assign]
+    try:
+        putting = asyncio.create_task(put(client, "openai", base_url=fake.base_url, api_key=KEY))
+        await asyncio.to_thread(has_read.wait, 30)
+        stored._find_keyring = find  # type: ignore[method-assign]
+        rotating = asyncio.create_task(rotate_vault(settings, services.database))
+
+        async def waits() -> bool:
+            waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
+            return rotating.done() or bool(await fetch(services.database, waiting))
+
+        await until(waits)
+    finally:
+        may_go.set()
+    await putting
+    assert await rotating == 2
+    ring = Keyring([parse_key((settings.data_dir / "vault.key").read_text())])
     origin = fake.base_url.removesuffix("/v1")
     for name, sealed in await fetch(services.database, "SELECT name, sealed_key FROM provider_settings"):
         assert ring.open(sealed, f"provider_settings/{name}/{origin}") == KEY

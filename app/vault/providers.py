@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import SecretStr
@@ -24,6 +25,7 @@ from app.providers.registry import ChatProviders
 from app.providers.specs import SPECS
 from app.providers.transport import check_reach, origin_of
 from app.vault import queries
+from app.vault.master import add_key, drop_old_keys
 from app.vault.seal import Keyring, Unopenable
 from app.vault.settings import VaultSettings
 from app.vault.tables import ProviderRow
@@ -79,7 +81,6 @@ class StoredProviders:
         self._database = database
         self._providers = providers
         self._find_keyring = find_keyring
-        self._keyring: Keyring | None = None
         self._settings = settings
         self._poll_seconds = vault.vault_poll_seconds
         self._on_loopback = on_loopback
@@ -107,14 +108,13 @@ class StoredProviders:
         Raises ProviderNotFound, VersionMismatch, BadAddress, BadKey, KeyBound, VaultKeyMissing.
         """
         self._providers.get_configured(name)
-        self._keyring = await asyncio.to_thread(self._find_keyring)
         if change.get("base_url"):
             await self._check_address(name, change)
         async with self._database.unit() as session:
-            row = await queries.find_row(session, name)
-            if expected is not None and expected != (row.version if row else 0):
-                raise VersionMismatch
-            await queries.save_row(session, name, self._values(name, row, change))
+            row = await self._held(session, name, expected)
+            # Not before: a key that seals here is not dropped until this is committed.
+            keyring = await asyncio.to_thread(self._find_keyring)
+            await queries.save_row(session, name, self._values(name, row, change, keyring))
             await then(session)
         await self.refresh()
 
@@ -122,9 +122,7 @@ class StoredProviders:
         """Back to the settings alone. Raises ProviderNotFound, VersionMismatch."""
         self._providers.get_configured(name)
         async with self._database.unit() as session:
-            row = await queries.find_row(session, name)
-            if expected is not None and expected != (row.version if row else 0):
-                raise VersionMismatch
+            await self._held(session, name, expected)
             if await queries.delete_row(session, name):
                 await then(session)
         await self.refresh()
@@ -137,25 +135,44 @@ class StoredProviders:
                 if versions == self._seen:
                     return
                 rows = await queries.list_rows(session)
-            self._keyring = await asyncio.to_thread(self._find_keyring)
-            await self._providers.configure({row.name: self._opened(row) for row in rows if row.name in SPECS})
+            keyring = await asyncio.to_thread(self._find_keyring)
+            await self._providers.configure({row.name: _opened(row, keyring) for row in rows if row.name in SPECS})
             self._seen = {row.name: row.version for row in rows}
 
-    async def rewrap(self) -> int:
-        """Everything that is sealed, under the active master key. Gives how many envelopes were changed. Raises
-        VaultKeyMissing, Unopenable.
+    async def rotate(self, data_dir: Path | None = None) -> int:
+        """Everything that is sealed, under a fresh master key in that directory, or (None) under the one that seals by
+        now. Gives how many envelopes were changed. Raises VaultKeyMissing, Unopenable.
         """
-        self._keyring = await asyncio.to_thread(self._find_keyring)
-        keyring = self._ring()
+        async with self._database.unit() as holding:
+            await queries.lock_vault(holding)
+            if data_dir is not None:
+                await asyncio.to_thread(add_key, data_dir)
+            changed = await self._rewrap()
+            if data_dir is not None:
+                await asyncio.to_thread(drop_old_keys, data_dir)
+        return changed
+
+    # -------------------------------------------------------------------------------------- inside
+
+    async def _held(self, session: AsyncSession, name: str, expected: int | None) -> ProviderRow | None:
+        """The row, if there is one; nobody else changes what is sealed until commit. Raises VersionMismatch."""
+        await queries.lock_vault(session)
+        row = await queries.find_row(session, name)
+        if expected is not None and expected != (row.version if row else 0):
+            raise VersionMismatch
+        return row
+
+    async def _rewrap(self) -> int:
+        """In a unit of work of its own, so that it is committed before the keys that were go."""
+        keyring = _there(await asyncio.to_thread(self._find_keyring))
         changed = 0
         async with self._database.unit() as session:
             for row in await queries.list_rows(session):
                 if row.sealed_key is not None and not keyring.is_current(row.sealed_key):
                     fresh = keyring.rewrap(row.sealed_key, _place(row.name, row.key_origin))
-                    changed += await queries.save_sealed(session, row.name, row.sealed_key, fresh)
+                    await queries.save_sealed(session, row.name, fresh)
+                    changed += 1
         return changed
-
-    # -------------------------------------------------------------------------------------- inside
 
     async def _watch(self) -> None:
         while True:
@@ -167,7 +184,9 @@ class StoredProviders:
             except Exception:
                 log.exception("stored_providers_not_read")
 
-    def _values(self, name: str, row: ProviderRow | None, change: Mapping[str, Any]) -> dict[str, Any]:
+    def _values(
+        self, name: str, row: ProviderRow | None, change: Mapping[str, Any], keyring: Keyring | None
+    ) -> dict[str, Any]:
         values: dict[str, Any] = {
             "base_url": row.base_url if row else None,
             "default_model": row.default_model if row else None,
@@ -183,24 +202,10 @@ class StoredProviders:
         if values["base_url"] is None or ("allow_private" not in change and not self._is_allowed(name, row, origin)):
             values["allow_private"] = False
         if "api_key" in change:
-            values |= self._sealed(name, origin, change["api_key"])
+            values |= _sealed(name, origin, change["api_key"], keyring)
         elif values["sealed_key"] is not None and values["key_origin"] != origin:
             raise KeyBound
         return values
-
-    def _sealed(self, name: str, origin: str | None, key: str | None) -> dict[str, Any]:
-        key = (key or "").strip()
-        if not key:
-            return {"sealed_key": None, "key_last4": None, "key_origin": None}
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise BadKey
-        if origin is None:
-            raise BadAddress("Give the base URL, too: a key belongs to one origin.")
-        return {
-            "sealed_key": self._ring().seal(key, _place(name, origin)),
-            "key_last4": key[-4:] if len(key) >= _LEAST_SHOWN else "",
-            "key_origin": origin,
-        }
 
     def _origin(self, name: str, base_url: str | None) -> str | None:
         now = configured(SPECS[name], self._settings, Stored(base_url=base_url))
@@ -227,29 +232,46 @@ class StoredProviders:
             hint = " An admin allows it by `allow_private`." if is_private else ""
             raise BadAddress(error.detail + hint) from error
 
-    def _opened(self, row: ProviderRow) -> Stored:
-        key: SecretStr | None = None
-        if row.sealed_key is not None and self._keyring is not None:
-            with suppress(Unopenable):
-                key = SecretStr(self._keyring.open(row.sealed_key, _place(row.name, row.key_origin)))
-        is_unreadable = row.sealed_key is not None and key is None
-        if is_unreadable:
-            log.warning("stored_key_unopenable", provider=row.name)
-        return Stored(
-            base_url=row.base_url,
-            api_key=key,
-            key_last4=row.key_last4,
-            key_origin=row.key_origin,
-            default_model=row.default_model,
-            allow_private=row.allow_private,
-            is_unreadable=is_unreadable,
-            version=row.version,
-        )
 
-    def _ring(self) -> Keyring:
-        if self._keyring is None:
-            raise VaultKeyMissing
-        return self._keyring
+def _sealed(name: str, origin: str | None, key: str | None, keyring: Keyring | None) -> dict[str, Any]:
+    key = (key or "").strip()
+    if not key:
+        return {"sealed_key": None, "key_last4": None, "key_origin": None}
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise BadKey
+    if origin is None:
+        raise BadAddress("Give the base URL, too: a key belongs to one origin.")
+    return {
+        "sealed_key": _there(keyring).seal(key, _place(name, origin)),
+        "key_last4": key[-4:] if len(key) >= _LEAST_SHOWN else "",
+        "key_origin": origin,
+    }
+
+
+def _opened(row: ProviderRow, keyring: Keyring | None) -> Stored:
+    key: SecretStr | None = None
+    if row.sealed_key is not None and keyring is not None:
+        with suppress(Unopenable):
+            key = SecretStr(keyring.open(row.sealed_key, _place(row.name, row.key_origin)))
+    is_unreadable = row.sealed_key is not None and key is None
+    if is_unreadable:
+        log.warning("stored_key_unopenable", provider=row.name)
+    return Stored(
+        base_url=row.base_url,
+        api_key=key,
+        key_last4=row.key_last4,
+        key_origin=row.key_origin,
+        default_model=row.default_model,
+        allow_private=row.allow_private,
+        is_unreadable=is_unreadable,
+        version=row.version,
+    )
+
+
+def _there(keyring: Keyring | None) -> Keyring:
+    if keyring is None:
+        raise VaultKeyMissing
+    return keyring
 
 
 def _place(name: str, origin: str | None) -> str:

@@ -9,6 +9,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.locks import lock
 from app.vault.tables import VERSIONS, ProviderRow
 
 
@@ -22,9 +23,12 @@ async def list_rows(session: AsyncSession) -> Sequence[ProviderRow]:
     return (await session.execute(select(ProviderRow).order_by(ProviderRow.name))).scalars().all()
 
 
+async def lock_vault(session: AsyncSession) -> None:
+    """Whoever seals, seals anew or takes away waits here: what is sealed and the keys that open it go together."""
+    await lock(session, "vault")
+
+
 async def find_row(session: AsyncSession, name: str) -> ProviderRow | None:
-    """The row, kept from others until the transaction ends; a name is free to take for one of them at a time."""
-    await session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"provider {name}", 0))))
     return (await session.execute(select(ProviderRow).where(ProviderRow.name == name))).scalar_one_or_none()
 
 
@@ -41,12 +45,11 @@ async def delete_row(session: AsyncSession, name: str) -> bool:
     return done.first() is not None
 
 
-async def save_sealed(session: AsyncSession, name: str, before: bytes, sealed: bytes) -> bool:
-    """The same secret in another envelope, unless it was changed meanwhile."""
-    done = await session.execute(
+async def save_sealed(session: AsyncSession, name: str, sealed: bytes) -> None:
+    """The same secret in another envelope."""
+    await session.execute(
         update(ProviderRow)
-        .where(ProviderRow.name == name, ProviderRow.sealed_key == before)
+        .where(ProviderRow.name == name)
         .values(sealed_key=sealed, version=VERSIONS.next_value())
-        .returning(ProviderRow.name)
+        .execution_options(synchronize_session=False)
     )
-    return done.first() is not None
