@@ -11,7 +11,7 @@ from typing import Final
 from app.retrieval.route_classifier import Classifier, classifier
 from app.retrieval.route_cues import CUES, cues
 from app.retrieval.route_features import masked
-from app.retrieval.route_rules import find_rule
+from app.retrieval.route_rules import CONVERSATION, find_rule
 from app.retrieval.types import Level, Route
 
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
@@ -34,9 +34,6 @@ class Facts:
 
 
 NO_FACTS: Final = Facts()
-
-# The rule for questions about the conversation itself.
-CONVERSATION: Final = "conversation"
 
 
 def route(query: str, explicit: Level | None, facts: Facts = NO_FACTS) -> Route:

@@ -143,10 +143,17 @@ _FIND = re.compile(
     r"(?:找|查|搜)(?:一下|到|出|找|索)?.{0,12}(?:笔记|卡片|记录)|(?:记|写)在哪"
 )
 
+# Cues of a question that asks for something else than the collection as a whole; and of one for a detail of it.
+_OTHERWISE: Final = frozenset({"one_card", "quote", "find", "make", "story", "dialogue", "relation", "earlier", "code"})
+_DETAIL: Final = _OTHERWISE | {"attribute", "who", "when", "where", "said_about"}
+
+CONVERSATION: Final = "conversation"
+"""The rule for questions about the conversation itself."""
+
 RULES: Final = (
     Rule(Level.chat, "small_talk", _SMALL_TALK, confidence=1.0),
     Rule(Level.context, "follow_up", _FOLLOW_UP),
-    Rule(Level.context, "conversation", _CONVERSATION, unless=frozenset({"code", "make", "thanks"})),
+    Rule(Level.context, CONVERSATION, _CONVERSATION, unless=frozenset({"code", "make", "thanks"})),
     Rule(Level.chat, "task", _CODE, unless=frozenset({"notes"})),
     Rule(Level.chat, "task", _TRANSLATE, unless=frozenset({"notes", "one_card", "card_title"})),
     Rule(Level.chat, "task", cues=frozenset({"sum", "units", "now"}), unless=frozenset({"notes", "name"})),
@@ -162,66 +169,22 @@ RULES: Final = (
         "whole_collection",
         cues=frozenset({"theme", "most", "summarise", "about_me"}),
         also=frozenset({"whole"}),
-        unless=frozenset({"one_card", "quote", "find", "make", "story", "dialogue", "relation", "earlier", "code"}),
+        unless=_OTHERWISE,
     ),
     Rule(
         Level.insight,
         "whole_collection",
         cues=frozenset({"theme", "whole"}),
         also=frozenset({"notes"}),
-        unless=frozenset(
-            {
-                "one_card",
-                "quote",
-                "find",
-                "make",
-                "story",
-                "dialogue",
-                "relation",
-                "earlier",
-                "code",
-                "attribute",
-                "who",
-                "when",
-                "where",
-                "said_about",
-            }
-        ),
+        unless=_DETAIL,
     ),
     Rule(
         Level.insight,
         "whole_collection",
         cues=frozenset({"whole"}),
-        unless=frozenset(
-            {
-                "one_card",
-                "quote",
-                "find",
-                "make",
-                "story",
-                "dialogue",
-                "relation",
-                "earlier",
-                "code",
-                "attribute",
-                "who",
-                "when",
-                "where",
-                "said_about",
-                "name",
-                "two_names",
-                "kin",
-                "follow",
-                "affects",
-                "compare",
-                "quantity",
-                "branch",
-                "you_said",
-                "feeling",
-                "text_given",
-                "why",
-            }
-        ),
+        unless=_DETAIL
+        | {"name", "two_names", "kin", "follow", "affects", "compare", "quantity"}
+        | {"branch", "you_said", "feeling", "text_given", "why"},
     ),
     Rule(
         Level.context,
