@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
-from typing import Any
 
-from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, Text, false, func
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -114,7 +112,6 @@ class BranchInsight(Tenant, Created, Base):
     conversation_id: Mapped[uuid.UUID]
     branch_id: Mapped[uuid.UUID]
     text: Mapped[str] = mapped_column(Text)
-    kind: Mapped[str] = mapped_column(Text, server_default="finding")
     source_message_id: Mapped[uuid.UUID | None]
     from_insight_id: Mapped[uuid.UUID | None]
     is_echo: Mapped[bool] = mapped_column(
@@ -122,8 +119,6 @@ class BranchInsight(Tenant, Created, Base):
     )
     made_by: Mapped[str] = mapped_column(Text, server_default="offline", comment="provider/model, or offline")
     text_hash: Mapped[uuid.UUID] = mapped_column(comment="first 128 bits of SHA-256 of the text")
-    space_id: Mapped[int | None] = mapped_column(comment="whose vector it is; of another space than the current: none")
-    dense: Mapped[Any | None] = mapped_column(HALFVEC)
 
 
 class InsightLink(Base):

@@ -10,6 +10,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -62,7 +63,7 @@ FindProvider = Callable[[], ChatProvider | None]
 
 @dataclass(slots=True)
 class _Read:
-    """What one unit of reading found."""
+    """What one unit of reading found; then the vectors of what was compared, by text."""
 
     branch: Branch
     tree: Tree
@@ -72,12 +73,23 @@ class _Read:
     linked: set[tuple[uuid.UUID, uuid.UUID]]
     ordinals: Mapping[uuid.UUID, int]
     others: Mapping[uuid.UUID, Sequence[str]]
+    vectors: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Thought:
     insights: list[NewInsight] = field(default_factory=list)
     made_by: str = OFFLINE
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """An insight, and what is known in a branch that it may mean something to."""
+
+    insight_id: uuid.UUID
+    branch_id: uuid.UUID
+    new: Finding
+    olds: Sequence[Finding]
 
 
 class Insights:
@@ -222,14 +234,16 @@ class Insights:
         if not any(message.role == "assistant" for message, _ in said):
             return thought
         found, thought.made_by = await self._found(said)
+        if not found:
+            return thought
         told = [(insight_id, self._finding(text)) for insight_id, text in read.told]
         known = [self._finding(one.text) for one in read.insights]
         candidates = [self._finding(text) for _, text in found]
-        vectors = await self._vectors([one.text for one in (*candidates, *known)])
+        await self._embed(read, [one.text for one in (*candidates, *known)])
         kept: list[Finding] = []
         for (message, _), finding in zip(found, candidates, strict=True):
             near = self._settings.insight_same_cosine
-            if any(same(finding, one, _cosine(vectors, finding, one), near) for one in (*known, *kept)):
+            if any(same(finding, one, _cosine(read, finding, one), near) for one in (*known, *kept)):
                 continue
             kept.append(finding)
             echo = next((insight_id for insight_id, one in told if repeats(finding, one)), None)
@@ -268,14 +282,34 @@ class Insights:
 
     async def _links(self, read: _Read, insights: Sequence[BranchInsight]) -> list[NewLink]:
         """What each insight means to each branch that has not been told of it and did not find it itself."""
+        pairs = await asyncio.to_thread(self._pairs, read, insights)
+        await self._embed(read, [one.text for pair in pairs for one in (pair.new, *pair.olds)])
+        best = await asyncio.to_thread(self._best, read, pairs)
+        opinions, made_by = await self._opinions([(pair.new.text, old.text) for pair, old, _ in best])
+        links: list[NewLink] = []
+        for nth, (pair, _, related) in enumerate(best):
+            opinion = opinions.get(nth, Judged(related.relation, related.reason))
+            if opinion.relation is not None:
+                by = made_by if nth in opinions else "rules"
+                reason = opinion.reason or related.reason
+                links.append(NewLink(pair.insight_id, pair.branch_id, opinion.relation, reason, related.strength, by))
+        return links
+
+    def _pairs(self, read: _Read, insights: Sequence[BranchInsight]) -> list[_Pair]:
         own: dict[uuid.UUID, list[str]] = {}
         at = {message.id: message.ordinal for message in read.messages}
         placed = dict(read.ordinals)
         placed |= {one.id: at[one.source_message_id] for one in insights if one.source_message_id in at}
         for one in insights:
             own.setdefault(one.branch_id, []).append(one.text)
-        pairs = [
-            (one, other)
+        finding = cache(self._finding)
+
+        @cache
+        def olds(other: uuid.UUID) -> list[Finding]:
+            return [finding(text) for text in (*own.get(other, ()), *self._stretches(read.others[other]))]
+
+        return [
+            _Pair(one.id, other, finding(one.text), olds(other))
             for one in insights
             if not one.is_echo
             for other in read.others
@@ -283,35 +317,21 @@ class Insights:
             and (one.id, other) not in read.linked
             and not _knows(read.tree, other, one.branch_id, placed.get(one.id))
         ]
-        if not pairs:
-            return []
-        compared = {
-            other: [self._finding(text) for text in [*own.get(other, ()), *self._stretches(read.others[other])]]
-            for other in dict.fromkeys(other for _, other in pairs)
-        }
-        findings = {one.id: self._finding(one.text) for one, _ in pairs}
-        texts = [*(f.text for f in findings.values()), *(f.text for others in compared.values() for f in others)]
-        vectors = await self._vectors(texts)
-        best: list[tuple[BranchInsight, uuid.UUID, Finding, Related]] = []
-        for one, other in pairs:
-            new = findings[one.id]
+
+    def _best(self, read: _Read, pairs: Sequence[_Pair]) -> list[tuple[_Pair, Finding, Related]]:
+        """Of each pair what says most, if anything does."""
+        gate = self._settings.insight_gate_cosine
+        best: list[tuple[_Pair, Finding, Related]] = []
+        for pair in pairs:
             found = [
                 (old, related)
-                for old in compared[other]
-                if (related := relate(new, old, _cosine(vectors, new, old), self._settings.insight_gate_cosine))
+                for old in pair.olds
+                if (related := relate(pair.new, old, _cosine(read, pair.new, old), gate)) is not None
             ]
             if found:
-                old, related = min(found, key=lambda pair: (RANK[pair[1].relation], -pair[1].strength))
-                best.append((one, other, old, related))
-        opinions, made_by = await self._opinions([(findings[one.id].text, old.text) for one, _, old, _ in best])
-        links: list[NewLink] = []
-        for nth, (one, other, _, related) in enumerate(best):
-            opinion = opinions.get(nth, Judged(related.relation, related.reason))
-            if opinion.relation is not None:
-                by = made_by if nth in opinions else "rules"
-                reason = opinion.reason or related.reason
-                links.append(NewLink(one.id, other, opinion.relation, reason, related.strength, by))
-        return links
+                old, related = min(found, key=lambda one: (RANK[one[1].relation], -one[1].strength))
+                best.append((pair, old, related))
+        return best
 
     async def _opinions(self, pairs: Sequence[tuple[str, str]]) -> tuple[Mapping[int, Judged], str]:
         provider = self._find_provider() if pairs else None
@@ -331,17 +351,18 @@ class Insights:
     def _finding(self, text: str) -> Finding:
         return Finding.of(text, lambda one: self._terms(one).words)
 
-    async def _vectors(self, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
-        """By text; none where there is no embedder: words alone decide then."""
+    async def _embed(self, read: _Read, texts: Sequence[str]) -> None:
+        """What was not yet; nothing where there is no embedder: words alone decide then."""
         wanted = list(dict.fromkeys(texts))
-        if len(wanted) < 2:
-            return {}
+        new = [text for text in wanted if text not in read.vectors]
+        if len(wanted) < 2 or not new:
+            return
         try:
-            found = await self._spaces.embedders[0].queries(wanted)
+            found = await self._spaces.embedders[0].queries(new)
         except ProviderError as error:
             log.warning("insights_not_embedded", code=error.code)
-            return {}
-        return dict(zip(wanted, found.dense, strict=True))
+            return
+        read.vectors.update(zip(new, found.dense, strict=True))
 
 
 def _turn(message: Message) -> Turn:
@@ -359,8 +380,8 @@ def _knows(tree: Tree, branch_id: uuid.UUID, found_in: uuid.UUID, ordinal: int |
     )
 
 
-def _cosine(vectors: Mapping[str, np.ndarray], one: Finding, other: Finding) -> float:
-    left, right = vectors.get(one.text), vectors.get(other.text)
+def _cosine(read: _Read, one: Finding, other: Finding) -> float:
+    left, right = read.vectors.get(one.text), read.vectors.get(other.text)
     return 0.0 if left is None or right is None else float(left @ right)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from alembic import op
-from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects import postgresql
 
 revision = "0008"
@@ -75,7 +74,6 @@ def upgrade() -> None:
         sa.Column("conversation_id", sa.Uuid(), nullable=False),
         sa.Column("branch_id", sa.Uuid(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
-        sa.Column("kind", sa.Text(), server_default="finding", nullable=False),
         sa.Column("source_message_id", sa.Uuid(), nullable=True),
         sa.Column("from_insight_id", sa.Uuid(), nullable=True),
         sa.Column(
@@ -87,13 +85,6 @@ def upgrade() -> None:
         ),
         sa.Column("made_by", sa.Text(), server_default="offline", nullable=False, comment="provider/model, or offline"),
         sa.Column("text_hash", sa.Uuid(), nullable=False, comment="first 128 bits of SHA-256 of the text"),
-        sa.Column(
-            "space_id",
-            sa.Integer(),
-            nullable=True,
-            comment="whose vector it is; of another space than the current: none",
-        ),
-        sa.Column("dense", HALFVEC(), nullable=True),
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
