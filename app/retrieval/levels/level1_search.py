@@ -6,7 +6,6 @@ that fails is an empty leg and a word in `degraded`, never an error.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 import uuid
@@ -25,14 +24,12 @@ from app.index.terms import question_hashes
 from app.retrieval import queries
 from app.retrieval.fusion import Candidate, Scored, rank_cards
 from app.retrieval.question_vectors import QuestionEmbedder
+from app.retrieval.reading import aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import CardRef, Evidence, Filters, Hit, Question, Route, Span
 from app.text.segment import Segmenter
 
 log = get(__name__)
-
-# A question this long takes its segmentation off the event loop.
-_LONG_QUERY = 400
 
 # How far down the lexical list those are looked for that pass a wide filter.
 _DEPTH_UNDER_FILTER = 10_000
@@ -176,11 +173,7 @@ class SearchLevel:
         subset: Subset | None,
         degraded: list[str],
     ) -> LexicalScores:
-        terms = (
-            await asyncio.to_thread(self._segmenter.terms, question.query)
-            if len(question.query) > _LONG_QUERY
-            else self._segmenter.terms(question.query)
-        )
+        terms = await aside(question.query, lambda: self._segmenter.terms(question.query))
         depth = _DEPTH_UNDER_FILTER if question.filters and subset is None else 2 * self._settings.search_each
         hits = await search_lexical(session, workspace_id, *question_hashes(terms), subset)
         literal = None if len(hits) else self._segmenter.tsquery(question.query)

@@ -35,6 +35,7 @@ from app.retrieval.explore_run import Asked, Exploration, hops_of
 from app.retrieval.explore_similar import parts_of, spelt_like, unanswered
 from app.retrieval.levels.level1_search import Clock
 from app.retrieval.question_vectors import QuestionEmbedder
+from app.retrieval.reading import LONG_QUERY, aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Question, Route
 from app.retrieval.walk import Graphs
@@ -43,8 +44,6 @@ from app.text.names import find_names
 from app.text.normalise import name_key
 from app.text.segment import Segmenter, Terms
 
-# A question this long takes its segmentation off the event loop.
-_LONG_QUERY = 400
 # What is usual changes slowly.
 _MEANS_SECONDS = 300.0
 
@@ -209,11 +208,11 @@ class ExploreLevel:
         def read() -> tuple[list[Run], Terms]:
             return candidate_runs(query, self._segmenter), self._segmenter.terms(query)
 
-        return await asyncio.to_thread(read) if len(query) > _LONG_QUERY else read()
+        return await aside(query, read)
 
     async def _guessed(self, session: AsyncSession, workspace_id: uuid.UUID, query: str, names: Named) -> Named:
         """With what the other names of the question may be meant for."""
-        if not self._settings.explore_spellings or len(query) > _LONG_QUERY:
+        if not self._settings.explore_spellings or len(query) > LONG_QUERY:
             return names
         unknown = unanswered(query, find_names(query, self._segmenter), names.runs)
         if not unknown:

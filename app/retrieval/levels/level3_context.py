@@ -35,6 +35,7 @@ from app.retrieval.context_queries import ConeRequest, Passing
 from app.retrieval.levels.level1_search import Clock
 from app.retrieval.pseudo_questions import Script
 from app.retrieval.question_vectors import QuestionEmbedder
+from app.retrieval.reading import aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Question, Route
 from app.text.normalise import han_share
@@ -46,8 +47,6 @@ KINDS: Final = (TextKind.point, TextKind.point_edge, TextKind.facet_description)
 
 # A text with this share of Han is in that script.
 _HAN = 0.3
-# A question this long takes its segmentation off the event loop.
-_LONG_QUERY = 400
 # How far down the lexical lists those are looked for that pass a wide filter.
 _DEPTH_UNDER_FILTER = 5_000
 
@@ -81,7 +80,7 @@ class ContextLevel:
         degraded: list[str] = []
         settings = self._settings
         preset = question.preset or settings.context_preset
-        asked = await self._read(question)
+        asked = await aside(question.query, lambda: self._asked(question))
         async with self._questions.asking([asked.vector_text]) as asking:
             async with self._database.read() as session:
                 scopes, cones = await fetch_together(
@@ -167,11 +166,6 @@ class ContextLevel:
             timings_ms=clock.timings_ms,
             index={"space": space.key, "stale_cards": scope.stale_cards},
         )
-
-    async def _read(self, question: Question) -> Asked:
-        if len(question.query) > _LONG_QUERY:
-            return await asyncio.to_thread(self._asked, question)
-        return self._asked(question)
 
     def _asked(self, question: Question) -> Asked:
         moment = question.as_of or time_of_day.now()

@@ -35,6 +35,7 @@ from app.retrieval.insight_reports import Report, descended, shown, themes
 from app.retrieval.levels.level1_search import Clock
 from app.retrieval.queries import Scope
 from app.retrieval.question_vectors import QuestionEmbedder
+from app.retrieval.reading import aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Hit, Insight, Question, Route
 from app.text.normalise import fold, han_share
@@ -54,7 +55,6 @@ _CARDS: Final = 24
 """So many are looked up at least, so that what is told can name what it rests on."""
 _LEAST_FIT: Final = 0.15
 _HAN: Final = 0.3
-_LONG_QUERY: Final = 400
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class InsightLevel:
         """
         clock = Clock.start()
         degraded: list[str] = []
-        asked = await self._read(question)
+        asked = await aside(question.query, lambda: focus(question.query, self._segmenter))
         async with self._questions.asking([] if asked.is_overview else [asked.text]) as asking:
             async with self._database.read() as session:
                 if not await insight_queries.has_reports(session, workspace_id):
@@ -128,11 +128,6 @@ class InsightLevel:
 
     # ------------------------------------------------------------------------------------- select
 
-    async def _read(self, question: Question) -> Focus:
-        if len(question.query) > _LONG_QUERY:
-            return await asyncio.to_thread(focus, question.query, self._segmenter)
-        return focus(question.query, self._segmenter)
-
     async def _select(
         self,
         session: AsyncSession,
@@ -165,7 +160,7 @@ class InsightLevel:
         vector: npt.NDArray[np.float32] | None,
     ) -> list[Report]:
         """Reports that are near to the question by vector or by words, with how well each of their findings fits."""
-        terms = self._segmenter.terms(asked.text)
+        terms = await aside(asked.text, lambda: self._segmenter.terms(asked.text))
         lexical = await search_lexical(session, workspace_id, *question_hashes(terms), collection=Collection.report)
         docs, _ = lexical.top(_BY_WORDS)
         distances: Mapping[uuid.UUID, Mapping[int, float]] = {}
@@ -176,12 +171,13 @@ class InsightLevel:
                 session, workspace_id, scope.space, vector, self._settings.insight_texts
             )
         reports = await insight_queries.list_reports(session, workspace_id, distances, docs.tolist())
-        words = [fold(word) for word in terms.words]
-        asked_of = Asked(
-            "han" if han_share(asked.text) > _HAN else "latin",
-            weighed(words, [report.summary for report in reports]),
-        )
-        return [fit(report, asked_of, distances.get(report.id, {}), calibration, self._settings) for report in reports]
+
+        def fitting() -> list[Report]:
+            words = weighed([fold(word) for word in terms.words], [report.summary for report in reports])
+            told = Asked("han" if han_share(asked.text) > _HAN else "latin", words)
+            return [fit(report, told, distances.get(report.id, {}), calibration, self._settings) for report in reports]
+
+        return await asyncio.to_thread(fitting)
 
     async def _shown(
         self, session: AsyncSession, workspace_id: uuid.UUID, question: Question, reports: Sequence[Report]
