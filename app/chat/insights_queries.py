@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from app.chat.insights_relate import RANK
 from app.chat.tables import Branch, Message
 from app.core.clock import now
 from app.core.ids import new_id
+from app.index.rows import text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,6 @@ class Waiting:
     relation: str
     reason: str
     similarity: float
-
-
-def text_hash(text: str) -> uuid.UUID:
-    return uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16])
 
 
 async def count_asked_since(session: AsyncSession, workspace_id: uuid.UUID, branch_id: uuid.UUID) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import uuid
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 
 from app.core.errors import Conflict, Invalid, NotFound
+from app.index import rows
 from app.memory.slugs import checked, derived
 from app.memory.tables import MAX_BODY_BYTES, Memory
 from app.providers.ports import Vector
@@ -218,8 +218,8 @@ def embedded_text(title: str, body: str) -> str:
 
 
 def text_hash(title: str, body: str) -> uuid.UUID:
-    """First 128 bits of its SHA-256."""
-    return uuid.UUID(bytes=hashlib.sha256(embedded_text(title, body).encode()).digest()[:16])
+    """Of what has a vector."""
+    return rows.text_hash(embedded_text(title, body))
 
 
 @dataclass(frozen=True, slots=True)

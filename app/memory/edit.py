@@ -44,7 +44,6 @@ from app.providers.ports import ProviderError
 
 log = get(__name__)
 
-_LISTED: Final = 50
 _EMBEDDED_AT_ONCE: Final = 32
 
 
