@@ -123,7 +123,8 @@ async def test_names_of_a_question_are_looked_up_and_a_hub_is_counted_to_its_cap
     async with database.read() as session:
         await queries.settle(session, 40)
         database.plans.clear()
-        known = await explore.list_named(session, LARGE, keys, 500)
+        (rows,) = await fetch_together(session, explore.names_part(LARGE, keys, 500))
+    known = explore.known_of(rows)
     assert (known["hub"].entities[0].cards, known["title3"].entities[0].titled) == (500, 1)
     assert "title40" not in known
     check(
@@ -143,8 +144,7 @@ async def test_cards_of_a_hub_are_read_to_their_cap(database: Explained) -> None
     async with database.read() as session:
         await queries.settle(session, 40)
         database.plans.clear()
-        rows = await explore.list_cards(
-            session,
+        part = explore.cards_part(
             LARGE,
             SPACE,
             VECTOR,
@@ -155,6 +155,7 @@ async def test_cards_of_a_hub_are_read_to_their_cap(database: Explained) -> None
             more=[known[0]],
             docs=[(5, entities[4])],
         )
+        (rows,) = await fetch_together(session, part)
     of_hub = {row["card_id"] for row in rows if row["entity_id"] == HUB}
     assert 80 <= len(of_hub) <= 180
     assert [row["own"] for row in rows if row["entity_id"] == row["card_id"] == entities[1]] == [True]
@@ -173,9 +174,10 @@ async def test_filters_are_asked_of_the_cards_that_were_reached(database: Explai
     async with database.read() as session:
         await queries.settle(session, 40)
         database.plans.clear()
-        rows = await explore.list_cards(
-            session, LARGE, SPACE, VECTOR, Filters(card_ids=[uuid.UUID(int=CARDS + 1)]), entities=[HUB], each=80
+        part = explore.cards_part(
+            LARGE, SPACE, VECTOR, Filters(card_ids=[uuid.UUID(int=CARDS + 1)]), entities=[HUB], each=80
         )
+        (rows,) = await fetch_together(session, part)
     assert {row["card_id"] for row in rows} <= {uuid.UUID(int=CARDS + 1)}
     check(
         database.plans, "pk_cards", reads={"entities": 40, "mentions": 200, "cards": 300, "chunks": 150, "windows": 150}

@@ -150,19 +150,8 @@ def entity_of(row: Any) -> Entity:
     return Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"], row["node"])
 
 
-async def _rows(session: AsyncSession, part: Part) -> list[Any]:
-    rows: list[Any] = await (await raw(session)).fetch(part.statement, *part.values)
-    return rows
-
-
-async def list_named(
-    session: AsyncSession, workspace_id: uuid.UUID, keys: Iterable[str], most: int
-) -> dict[str, Known]:
-    """Of each key the entities that answer to it, and the cards that have it for their title."""
-    return known_of(await _rows(session, names_part(workspace_id, keys, most)))
-
-
 def names_part(workspace_id: uuid.UUID, keys: Iterable[str], most: int) -> Part:
+    """Of each key the entities that answer to it, and the cards that have it for their title."""
     columns = (("key", "text"), *_ENTITY, ("card_id", "uuid"))
     return Part(names_statement(), columns, (workspace_id, sorted(set(keys)), most))
 
@@ -179,26 +168,6 @@ def known_of(rows: Iterable[Any]) -> dict[str, Known]:
     return {key: Known(entities.get(key, ()), cards.get(key, ())) for key in entities.keys() | cards.keys()}
 
 
-async def list_cards(
-    session: AsyncSession,
-    workspace_id: uuid.UUID,
-    space: SpaceRow,
-    vector: Vector | None,
-    filters: Filters,
-    *,
-    entities: Sequence[uuid.UUID] = (),
-    each: int = 0,
-    known: Sequence[uuid.UUID] = (),
-    more: Iterable[uuid.UUID] = (),
-    docs: Sequence[tuple[int, uuid.UUID]] = (),
-) -> list[Any]:
-    """Cards of these entities, and `more` of them; `docs`: chunks whose title may hold an entity."""
-    part = cards_part(
-        workspace_id, space, vector, filters, entities=entities, each=each, known=known, more=more, docs=docs
-    )
-    return await _rows(session, part)
-
-
 def cards_part(
     workspace_id: uuid.UUID,
     space: SpaceRow,
@@ -211,6 +180,7 @@ def cards_part(
     more: Iterable[uuid.UUID] = (),
     docs: Sequence[tuple[int, uuid.UUID]] = (),
 ) -> Part:
+    """Cards of these entities, and `more` of them; `docs`: chunks whose title may hold an entity."""
     return Part(
         cards_statement(space.id, bool(filters)),
         (("entity_id", "uuid"), ("title", "text"), ("own", "bool"), ("title_name", "text"), *_CHUNK),
@@ -362,8 +332,8 @@ def version_of(row: Any) -> tuple[Any, ...]:
 
 async def get_version(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[Any, ...]:
     """Another one after every write that changes the graph."""
-    (row,) = await _rows(session, version_part(workspace_id))
-    return version_of(row)
+    part = version_part(workspace_id)
+    return version_of(await (await raw(session)).fetchrow(part.statement, *part.values))
 
 
 async def count_mentions(session: AsyncSession, workspace_id: uuid.UUID, up_to: int) -> int:

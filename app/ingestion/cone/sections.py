@@ -20,7 +20,6 @@ PassageKind = Literal["prose", "list", "table", "code", "turns"]
 
 _LINE = re.compile(r"[^\r\n]+")
 _BULLET = re.compile(r"([ \t>]*)(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)")
-_QUOTE = re.compile(r"[ \t>]*")
 _INNER_MARKS = re.compile(r"^(?:#{1,6}[ \t]+|>[ \t]*|%%)+|%%$")
 _SEPARATOR = re.compile(r"[\s|:\-]+$")
 _ADMONITION = re.compile(r"[ \t>]*(?:`{3,}|~{3,})[ \t]*ad-")

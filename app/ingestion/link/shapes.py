@@ -40,7 +40,6 @@ _HAN_DIGITS: Final = {digit: value for value, digit in enumerate("零一二三�
 _HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
 _COMPANY = re.compile(HAN_COMPANY)
 _ACRONYM = re.compile(r"(?=[A-Z0-9]{2,7}s?$)[A-Z][A-Z0-9]*[A-Z][A-Z0-9]*s?$|(?:[A-Z]\.){2,7}$")
-_NO_PLURALS: Final = ("ss", "us", "is", "ics", "news")
 _SIGNS = re.compile(r"[+#%]+")
 
 
