@@ -91,6 +91,30 @@ async def test_one_is_shown_with_report_members_and_parts(services: Services, cl
             assert set(finding["entity_ids"]) <= members
 
 
+async def degrees(client: Client) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in await listed(client, level=0):
+        members = (await client.get(f"{ROUTE}/{one['id']}")).json()["members"]
+        found |= {member["name"]: member["degree"] for member in members}
+    return found
+
+
+async def test_statements_of_what_was_merged_count_for_the_survivor(
+    services: Services, client: Client, cards: list[str]
+) -> None:
+    await rebuild(services, client)
+    before = await degrees(client)
+    ids = {}
+    for name in ("Ada Lovelace", "Marie Curie"):
+        found = (await client.get(f"{API}/graph/entities", params={"q": name})).json()["items"]
+        (ids[name],) = [entity["id"] for entity in found if entity["name"] == name]
+    route = f"{API}/graph/entities/{ids['Marie Curie']}/merge"
+    assert (await client.post(route, json={"into": ids["Ada Lovelace"]})).status_code == 200
+    await rebuild(services, client)
+    joined = before.pop("Ada Lovelace") + before.pop("Marie Curie")
+    assert await degrees(client) == before | {"Ada Lovelace": joined}
+
+
 async def test_the_drawn_graph_says_which_community_an_entity_is_in(
     services: Services, client: Client, cards: list[str]
 ) -> None:

@@ -13,8 +13,9 @@ from app.api.deps import Reader, ReadSession, Wired, Writer, WriteSession
 from app.api.idempotency import RecordedRoute
 from app.api.jobs import JobShape, job_shape
 from app.api.pages import Cursor, InvalidCursor, Limit, cut, encode, parts
-from app.graph import community_queries as queries
-from app.graph.community_queries import Listed
+from app.graph import community_pages as pages
+from app.graph.community_pages import Listed
+from app.graph.community_queries import find_report
 from app.jobs.queue import get_job
 
 router = APIRouter(prefix="/graph/communities", tags=["graph"], route_class=RecordedRoute)
@@ -97,7 +98,7 @@ async def list_communities(
     limit: Limit = 50,
 ) -> CommunityPage:
     """The coarsest level first, the largest first."""
-    found = await queries.list_page(session, principal.workspace_id, level, _after(cursor), limit + 1)
+    found = await pages.list_page(session, principal.workspace_id, level, _after(cursor), limit + 1)
     page, last = cut(found, limit)
     return CommunityPage(
         items=[_shape(one) for one in page], next_cursor=encode(last.level, last.size, last.id.hex) if last else None
@@ -117,10 +118,10 @@ async def rebuild_communities(principal: Writer, wired: Wired, session: WriteSes
 @router.get("/{community_id}")
 async def get_community(principal: Reader, session: ReadSession, community_id: uuid.UUID) -> CommunityDetailShape:
     """With its report, its members and its parts."""
-    found = await queries.get_one(session, principal.workspace_id, community_id)
-    report = await queries.find_report(session, principal.workspace_id, community_id)
-    members = await queries.list_members(session, principal.workspace_id, community_id, _MEMBERS)
-    children = await queries.list_children(session, principal.workspace_id, community_id)
+    found = await pages.get_one(session, principal.workspace_id, community_id)
+    report = await find_report(session, principal.workspace_id, community_id)
+    members = await pages.list_members(session, principal.workspace_id, community_id, _MEMBERS)
+    children = await pages.list_children(session, principal.workspace_id, community_id)
     return CommunityDetailShape(
         **_shape(found).model_dump(),
         report=_report(report) if report else None,

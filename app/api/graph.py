@@ -44,7 +44,7 @@ from app.api.pages import (
 from app.api.text_types import Line
 from app.graph import entity_pages as pages
 from app.graph import neighbourhood_queries as neighbourhood
-from app.graph.community_queries import list_of_entities
+from app.graph.community_pages import list_of_entities
 from app.graph.entity_pages import PairItem
 from app.graph.revision_queries import find_pair, list_sentences
 from app.ingestion.link import revise
