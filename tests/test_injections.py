@@ -133,7 +133,7 @@ async def test_an_obedient_model_does_no_harm(
         uuid.UUID(conversation["id"]),
         uuid.UUID(tree["branches"][0]["id"]),
         uuid.uuid4(),
-        "user",
+        may_write=True,
         is_tainted=False,
     )
     leaks: list[tuple[str, str]] = []
@@ -198,7 +198,7 @@ async def test_the_same_model_may_write_where_nobody_else_spoke(
         )
     ]
     fake.answer = lambda body: said.pop(0) if said else Said("Noted.")
-    context = ToolContext(workspace_id, uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "user", is_tainted=False)
+    context = ToolContext(workspace_id, uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), may_write=True, is_tainted=False)
     ask = Ask("Remember that I like tea", level=Level.chat, tools=[MemoryTool(services.memories)], context=context)
     async with asyncio.timeout(20), aclosing(services.answering.stream(workspace_id, ask)) as events:
         async for _ in events:

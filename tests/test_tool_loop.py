@@ -73,7 +73,9 @@ def settings(tmp_path: Path, fake: FakeProvider) -> Settings:
 
 
 def place(services: Services) -> ToolContext:
-    return ToolContext(services.default_workspace, uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "user", is_tainted=False)
+    return ToolContext(
+        services.default_workspace, uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), may_write=True, is_tainted=False
+    )
 
 
 async def asked(services: Services, tool: Echo, query: str = "Hi", **more: Any) -> tuple[list[AnswerEvent], Answer]:

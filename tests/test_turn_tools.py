@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from app.providers.ports import ToolSpec
 from app.retrieval.types import Level
 from app.settings import Settings
 from app.wiring import Services
-from tests.api_client import API, fetch
+from tests.api_client import API, fetch, make_key
 from tests.chat_client import Told, all_told, names, text_of, until, with_model
 
 pytest_plugins = ("tests.api_client", "tests.chat_client")
@@ -162,6 +162,23 @@ async def test_a_turn_with_tools_is_told_again_from_any_place(
         assert told + text_of(rest) == text_of(live)
         left = [event for event in live[[e.id for e in live].index(place) + 1 :] if event.event == "tool"]
         assert [event for event in rest if event.event == "tool"] == left
+
+
+async def test_a_key_that_may_not_write_gets_a_proposal(
+    locked: Callable[..., httpx.AsyncClient], services: Services, fake: FakeProvider
+) -> None:
+    """Neither by the tool nor by what is thought of a turn afterwards."""
+    wish = "Please remember that I like green tea."
+    for scopes, status in ((("chat", "read"), "proposed"), (("chat", "write"), "active")):
+        token, _ = await make_key(services, *scopes)
+        fake.answer = script(
+            calling("memory_edit", CREATE | {"slug": status, "body": f"Likes {status} tea."}), "Noted."
+        )
+        async with locked(Authorization=f"Bearer {token}") as client:
+            await say(client, await opened(client), wish, level="chat")
+        memories = await fetch(services.database, "SELECT slug, status FROM memories ORDER BY id DESC LIMIT 1")
+        assert memories == [(status, status)]
+        assert await fetch(services.database, "SELECT count(*) FROM reflections") == [(int(status == "active"),)]
 
 
 class Slow:

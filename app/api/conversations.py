@@ -169,7 +169,11 @@ async def create_turn(
     """
     check_query(body.content, services.settings.query_max_bytes)
     run = await services.conversations.take_turn(
-        principal.workspace_id, conversation_id, body.branch_id, ask_of(body, body.content)
+        principal.workspace_id,
+        conversation_id,
+        body.branch_id,
+        ask_of(body, body.content),
+        may_write=principal.may("write"),
     )
     events = request.app.state.metrics.counting(run.follow())
     if body.stream:

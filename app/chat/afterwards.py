@@ -33,7 +33,9 @@ TITLE_CHARS: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A turn whose answer came to its own end. `is_first_title`: its conversation had none until now."""
+    """A turn whose answer came to its own end. `is_first_title`: its conversation had none until now.
+    `may_write`: whoever asked may change what is remembered.
+    """
 
     workspace_id: uuid.UUID
     conversation_id: uuid.UUID
@@ -42,6 +44,7 @@ class Completed:
     asked: str
     answer: Answer
     is_first_title: bool
+    may_write: bool
 
 
 class Titling:
@@ -107,5 +110,5 @@ class Afterwards:
             payload = {"conversation": str(turn.conversation_id), "asked": turn.asked[:4000]}
             key = str(turn.conversation_id)
             await enqueue(session, NewJob(TITLE, turn.workspace_id, payload, dedupe_key=key, priority=-1))
-        if self._reflection.wants(turn.asked):
+        if turn.may_write and self._reflection.wants(turn.asked):
             await enqueue_reflection(session, turn.workspace_id, turn.message_id, is_tainted=answer.is_tainted)

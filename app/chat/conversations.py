@@ -66,9 +66,11 @@ class Conversations:
         conversation_id: uuid.UUID,
         branch_id: uuid.UUID | None,
         ask: Ask,
-        actor: str = "user",
+        *,
+        may_write: bool = False,
     ) -> Run[TurnEvent]:
         """Store the question and start the answer. The first event is `Started`, the last one `Answer` or `Failed`.
+        Unless whoever asks `may_write`, nothing is remembered of it but by somebody who may.
 
         Raises NotFound (provider), ConversationNotFound, BranchNotFound, ShuttingDown; then nothing is stored.
         """
@@ -92,7 +94,7 @@ class Conversations:
             detached_seconds=self._settings.turn_detached_seconds,
             stop=partial(self._runs.stop, answer.id),
             tools=self._tools,
-            actor=actor,
+            may_write=may_write,
             remembering=self._remembering,
             insights=self._insights,
             afterwards=self._afterwards,

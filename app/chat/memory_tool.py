@@ -52,7 +52,9 @@ class MemoryTool:
         self._memories = memories
 
     async def call(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolOutcome:
-        author = Author("llm", is_tainted=context.is_tainted, message_id=context.message_id)
+        # Who may only talk writes nothing through the model either: somebody who may decides.
+        waits = context.is_tainted or not context.may_write
+        author = Author("llm", is_tainted=waits, message_id=context.message_id)
         try:
             edited = await self._memories.edit(context.workspace_id, _change(arguments), author)
         except MindConeError as error:

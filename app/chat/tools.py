@@ -16,16 +16,16 @@ from app.providers.ports import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """In whose name, and where, a tool is called. `message_id` is the answer in the making. `actor` is whose key asked;
-    what the tool writes was written by the model all the same. `is_tainted`: text that nobody vouches for (retrieved
-    cards, reports, insights of other branches) stands in the prompt, so the wish may be somebody else's.
+    """Where, and for whom, a tool is called. `message_id` is the answer in the making. `may_write`: whoever asked may
+    change the workspace, not only talk. `is_tainted`: text that nobody vouches for (retrieved cards, reports, insights
+    of other branches) stands in the prompt, so the wish may be somebody else's.
     """
 
     workspace_id: uuid.UUID
     conversation_id: uuid.UUID
     branch_id: uuid.UUID
     message_id: uuid.UUID
-    actor: str
+    may_write: bool
     is_tainted: bool
 
 

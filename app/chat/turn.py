@@ -91,7 +91,8 @@ TurnEvent = Started | Routed | Token | CallEnded | Answer | Failed
 
 @dataclass(slots=True)
 class TurnWork:
-    """The `Work` of one turn. `titled_by` gives a conversation without a title its first one; `actor` is who asked."""
+    """The `Work` of one turn. `titled_by` gives a conversation without a title its first one; `may_write`: as tools
+    are told."""
 
     database: Database
     answering: Answering
@@ -104,7 +105,7 @@ class TurnWork:
     detached_seconds: float
     stop: Callable[[MindConeError], None]
     tools: Sequence[Tool] = ()
-    actor: str = "user"
+    may_write: bool = False
     remembering: Remembering | None = None
     insights: Insights | None = None
     afterwards: Afterwards | None = None
@@ -125,7 +126,7 @@ class TurnWork:
             started.conversation_id,
             started.branch_id,
             started.message_id,
-            self.actor,
+            may_write=self.may_write,
             is_tainted=True,
         )
         ask = replace(ask, memories=memories, insights=insights, tools=self.tools, context=context)
@@ -238,6 +239,7 @@ class TurnWork:
             self.ask.query,
             answer,
             is_first_title=self.titled_by is not None,
+            may_write=self.may_write,
         )
 
     async def _title(self) -> str | None:

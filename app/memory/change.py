@@ -157,8 +157,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who changes it. What a model wants while it `is_tainted` (text that nobody vouches for is before it) waits for
-    the user. `message_id`: the answer in whose turn this is.
+    """Who changes it. What a model wants while it `is_tainted` (the wish may be of somebody who may not write) waits
+    for the user. `message_id`: the answer in whose turn this is.
     """
 
     actor: Actor
