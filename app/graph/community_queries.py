@@ -253,7 +253,7 @@ async def list_told(
             WHERE e.workspace_id = $1 AND (e.id = ANY ($2) OR e.merged_into = ANY ($2))
         )
         SELECT r.id, s.root AS source_id, t.root AS target_id, r.predicate, r.text, r.card_id, r.chunk_id, r.start,
-            r."end", r.confidence, c.title
+            r."end", r.confidence
         FROM inside s
         JOIN relations r ON r.workspace_id = $1 AND r.source_id = s.id
         JOIN inside t ON t.id = r.target_id

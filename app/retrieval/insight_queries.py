@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,13 +50,13 @@ async def list_reports(
 ) -> list[Report]:
     """Reports by id or by doc, in no particular order."""
     rows = await (await raw(session)).fetch(load(PACKAGE, "insight_reports"), workspace_id, list(ids), list(docs))
-    return [_report(row) for row in rows]
+    return [report_of(row) for row in rows]
 
 
 async def list_themes(session: AsyncSession, workspace_id: uuid.UUID, most: int, divided: int) -> list[Report]:
     """Reports on the `most` largest communities of the top level, and on the parts of the `divided` largest."""
     rows = await (await raw(session)).fetch(load(PACKAGE, "insight_themes"), workspace_id, most, divided)
-    return [_report(row) for row in rows]
+    return [report_of(row) for row in rows]
 
 
 async def list_there(
@@ -69,10 +67,3 @@ async def list_there(
     statement = load(PACKAGE, "insight_cards").replace("{conditions}", conditions or _ANY)
     rows = await (await raw(session)).fetch(statement, workspace_id, list(card_ids), *values)
     return {row["id"] for row in rows}
-
-
-def _report(row: Any) -> Report:
-    told = dict(row)
-    if isinstance(told["findings"], str):
-        told["findings"] = json.loads(told["findings"])
-    return report_of(told)

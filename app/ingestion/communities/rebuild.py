@@ -7,23 +7,19 @@ are made anew. A killed run leaves its reports as drafts, and the next one finds
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import uuid
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core.errors import Conflict
-from app.core.ids import new_id
 from app.core.log import get
 from app.db.session import Database
 from app.graph import community_queries as queries
 from app.graph import cone_queries
-from app.graph.community_queries import Changes, CommunityWrite, Joined, ReportWrite, Run, Stored
-from app.graph.leiden import Cluster, Clustering, Earlier, Graph, graph_of, pagerank
+from app.graph.community_queries import ReportWrite
 from app.graph.vector_tables import ReportVector
 from app.graph.vectors import VectorEntry, insert_vectors
 from app.index import queries as index
@@ -33,21 +29,11 @@ from app.index.postings import LexicalRow
 from app.index.rows import text_hash
 from app.index.spaces import Spaces, WriteSpace
 from app.ingestion.communities.clustering import clustered
-from app.ingestion.communities.report import (
-    MAX_MEMBERS,
-    MAX_STATEMENTS,
-    Child,
-    Finding,
-    Member,
-    Report,
-    ReportBuilder,
-    ReportInput,
-    Statement,
-)
+from app.ingestion.communities.plan import Planned, Seen, drawn, next_communities, report_input, standing
+from app.ingestion.communities.report import MODEL_FAILED, Report, ReportBuilder
 from app.ingestion.communities.settings import CommunitySettings
 from app.ingestion.prepare import Counted, count_terms
 from app.ingestion.refill import embedded
-from app.ingestion.texts import report_texts
 from app.jobs.job import JobContext, NewJob
 from app.jobs.queue import enqueue, enqueue_many, list_jobs
 from app.providers.ports import Vector
@@ -60,7 +46,6 @@ _AT_ONCE: Final = 16
 _CONNECTIONS: Final = 4
 """Of the pool, which others need, too."""
 _EMBED: Final = 128
-_PER_PAIR: Final = 3
 _ATTEMPTS: Final = 3
 
 
@@ -68,39 +53,6 @@ class SpacesUnsettled(Conflict):
     """Embedding spaces came in faster than the reports could be embedded."""
 
     code = "spaces_unsettled"
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """All that a run begins with."""
-
-    joined: Sequence[Joined]
-    versions: Mapping[uuid.UUID, int]
-    stored: Sequence[Stored]
-    current: Run | None
-    changes: Changes
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A community as it will be. `stored`: the one that it goes on from."""
-
-    write: CommunityWrite
-    stored: Stored | None
-    children: Sequence[uuid.UUID]
-
-    @property
-    def is_as_before(self) -> bool:
-        was, now = self.stored, self.write
-        return was is not None and (was.parent_id, was.level, was.fingerprint) == (
-            now.parent_id,
-            now.level,
-            now.fingerprint,
-        )
-
-    @property
-    def needs_report(self) -> bool:
-        return self.stored is None or self.stored.is_stale or self.stored.made_from != self.write.fingerprint
 
 
 @dataclass(slots=True)
@@ -163,13 +115,13 @@ class Communities:
         async with self._database.unit() as session:
             run_id = await queries.start_run(session, workspace_id)
         seen = await self._look(workspace_id)
-        graph, nodes = await asyncio.to_thread(_graph, seen.joined)
-        earlier = await asyncio.to_thread(_earlier, seen, nodes, is_full)
+        graph, nodes = await asyncio.to_thread(drawn, seen.joined)
+        earlier = await asyncio.to_thread(standing, seen, nodes, is_full)
         if job is not None:
             await job.progress("cluster")
         clustering = await clustered(graph, self._settings, earlier)
         planned = await asyncio.to_thread(
-            _planned, clustering, sorted(nodes, key=nodes.__getitem__), seen, self._builder.version
+            next_communities, clustering, sorted(nodes, key=nodes.__getitem__), seen, self._builder.version
         )
         done = Rebuilt(len(planned), is_full=clustering.is_full, modularity=clustering.modularity)
         await self._report(workspace_id, run_id, planned, done, job)
@@ -221,7 +173,7 @@ class Communities:
         for level in range(deepest, -1, -1):
             layer = [one for one in wanted if one.write.level == level]
             known = {
-                one.write.id: _of_json(drafts[one.write.fingerprint])
+                one.write.id: Report.of_json(drafts[one.write.fingerprint])
                 for one in layer
                 if one.write.fingerprint in drafts
             }
@@ -234,7 +186,7 @@ class Communities:
                 done.reports += 1
                 # At once: what was paid for is not paid for again.
                 async with self._asking, self._database.unit() as session:
-                    await queries.insert_draft(session, workspace_id, one.write.fingerprint, _as_json(report))
+                    await queries.insert_draft(session, workspace_id, one.write.fingerprint, report.as_json())
                     await queries.set_progress(session, workspace_id, run_id, len(done.made), len(wanted))
                 if job is not None:
                     await job.progress("reports", len(done.made) / len(wanted))
@@ -249,8 +201,8 @@ class Communities:
             below = dict(done.made)
             for child in one.children:
                 if child not in below and (row := await queries.find_report(session, workspace_id, child)):
-                    below[child] = _of_row(row)
-        given = await asyncio.to_thread(_input, one, entities, statements, sizes, below)
+                    below[child] = Report.of_json(row)
+        given = await asyncio.to_thread(report_input, one, entities, statements, sizes, below)
         return await self._builder.build(given)
 
     # ------------------------------------------------------------------------------------- place
@@ -268,10 +220,7 @@ class Communities:
         """Raises SpacesUnsettled."""
         if job is not None:
             await job.progress("embed", 1.0)
-        texts = {
-            one: report_texts(report.title, report.summary, [finding.text for finding in report.findings])
-            for one, report in done.made.items()
-        }
+        texts = {one: report.texts() for one, report in done.made.items()}
         counted = await asyncio.to_thread(lambda: {one: self._counted(report) for one, report in done.made.items()})
         made: dict[int, dict[str, Vector]] = {}
         for _ in range(_ATTEMPTS):
@@ -294,25 +243,7 @@ class Communities:
                     [one.write for one in planned if not one.is_as_before],
                 )
                 prints = {one.write.id: one.write.fingerprint for one in planned}
-                rows = [
-                    ReportWrite(
-                        one,
-                        prints[one],
-                        _as_json(report),
-                        "model_failed" in report.flags,
-                        counted[one].words,
-                        counted[one].grams,
-                    )
-                    for one, report in done.made.items()
-                ]
-                docs = await queries.replace_reports(session, workspace_id, rows)
-                lexical = [
-                    LexicalRow(
-                        doc, counted[one].words, counted[one].grams, counted[one].word_terms, counted[one].gram_terms
-                    )
-                    for one, doc in docs.items()
-                ]
-                await insert_recent(session, workspace_id, lexical, Collection.report)
+                docs = await self._put_reports(session, workspace_id, prints, done.made, counted)
                 for target in targets:
                     vectors = made[target.id]
                     entries = [
@@ -324,6 +255,34 @@ class Communities:
                 await queries.finish_run(session, workspace_id, run_id, noted, figures)
                 return
         raise SpacesUnsettled
+
+    async def _put_reports(
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        prints: Mapping[uuid.UUID, uuid.UUID],
+        made: Mapping[uuid.UUID, Report],
+        counted: Mapping[uuid.UUID, Counted],
+    ) -> dict[uuid.UUID, int]:
+        """With their words; gives the number of each in the postings."""
+        rows = [
+            ReportWrite(
+                one,
+                prints[one],
+                report.as_json(),
+                MODEL_FAILED in report.flags,
+                counted[one].words,
+                counted[one].grams,
+            )
+            for one, report in made.items()
+        ]
+        docs = await queries.replace_reports(session, workspace_id, rows)
+        lexical = [
+            LexicalRow(doc, counted[one].words, counted[one].grams, counted[one].word_terms, counted[one].gram_terms)
+            for one, doc in docs.items()
+        ]
+        await insert_recent(session, workspace_id, lexical, Collection.report)
+        return docs
 
     async def _embed(
         self,
@@ -354,170 +313,3 @@ async def _all(tasks: Sequence[asyncio.Future[None]]) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-# ------------------------------------------------------------------------------------- pure parts
-
-
-def _graph(joined: Sequence[Joined]) -> tuple[Graph, dict[uuid.UUID, int]]:
-    """Nodes are numbered by their ids: the same graph, the same numbers."""
-    nodes = {node: at for at, node in enumerate(sorted({one.one for one in joined} | {one.other for one in joined}))}
-    return graph_of(len(nodes), ((nodes[one.one], nodes[one.other], one.weight) for one in joined)), nodes
-
-
-def _earlier(seen: Seen, nodes: Mapping[uuid.UUID, int], is_full: bool) -> Earlier | None:
-    if seen.current is None or not seen.stored:
-        return None
-    place = {one.id: at for at, one in enumerate(seen.stored)}
-    clusters = tuple(
-        Cluster(
-            one.level,
-            None if one.parent_id is None else place[one.parent_id],
-            tuple(sorted(nodes[member] for member in one.members if member in nodes)),
-        )
-        for one in seen.stored
-    )
-    known = {member for one in seen.stored if one.level == 0 for member in one.members}
-    changed = {nodes[one] for one in seen.changes.entities if one in nodes}
-    changed |= {at for node, at in nodes.items() if node not in known}
-    gone = sum(node not in nodes for node in known)
-    return Earlier(
-        clusters,
-        frozenset(changed),
-        frozenset(place[one] for one in seen.changes.communities if one in place),
-        seen.current.full_modularity,
-        len(nodes) + 1 if is_full else seen.current.changed + len(changed) + gone,
-    )
-
-
-def _planned(clustering: Clustering, ids: Sequence[uuid.UUID], seen: Seen, version: str) -> list[Planned]:
-    """Parents before children. `ids`: of the nodes, by number."""
-    number = {node: at for at, node in enumerate(ids)}
-    clusters = clustering.clusters
-    names = [seen.stored[one.known_as].id if one.known_as is not None else new_id() for one in clusters]
-    at_level: dict[tuple[int, int], int] = {
-        (one.level, node): at for at, one in enumerate(clusters) for node in one.members
-    }
-    levels = max((one.level for one in clusters), default=-1) + 1
-    inside: dict[int, list[Joined]] = defaultdict(list)
-    for edge in seen.joined:
-        for level in range(levels):
-            at = at_level.get((level, number[edge.one]))
-            if at is None or at != at_level.get((level, number[edge.other])):
-                break
-            inside[at].append(edge)
-    below: dict[int, list[uuid.UUID]] = defaultdict(list)
-    for at, one in enumerate(clusters):
-        if one.parent is not None:
-            below[one.parent].append(names[at])
-    planned: list[Planned] = []
-    for at, one in enumerate(clusters):
-        members = [ids[node] for node in one.members]
-        made_of = hashlib.sha256(version.encode())
-        for member in members:
-            made_of.update(f"{member}{seen.versions.get(member)}".encode())
-        for edge in inside[at]:
-            made_of.update(f"{edge.one}{edge.other}{edge.evidence} {edge.version}".encode())
-        for child in below[at]:
-            made_of.update(child.bytes)
-        write = CommunityWrite(
-            names[at],
-            None if one.parent is None else names[one.parent],
-            one.level,
-            len(members),
-            sum(edge.weight for edge in inside[at]),
-            uuid.UUID(bytes=made_of.digest()[:16]),
-            members,
-        )
-        planned.append(Planned(write, None if one.known_as is None else seen.stored[one.known_as], tuple(below[at])))
-    return sorted(planned, key=lambda plan: plan.write.level)
-
-
-def _input(
-    one: Planned,
-    entities: Sequence[Any],
-    rows: Sequence[Any],
-    sizes: Mapping[uuid.UUID, int],
-    reports: Mapping[uuid.UUID, Report],
-) -> ReportInput:
-    evidence: dict[tuple[uuid.UUID, uuid.UUID], int] = defaultdict(int)
-    for row in rows:
-        evidence[_pair(row)] += 1
-    number = {row["id"]: at for at, row in enumerate(entities)}
-    graph = graph_of(
-        len(number),
-        ((number[row["source_id"]], number[row["target_id"]], row["confidence"]) for row in rows),
-    )
-    ranks = pagerank(graph)
-    degrees = [0] * len(number)
-    for ends in graph.edges:
-        for end in ends:
-            degrees[end] += 1
-    members = [
-        Member(
-            row["id"], row["name"], row["type"], row["description"], ranks[at], degrees[at], row["cards"], row["titled"]
-        )
-        for at, row in enumerate(entities)
-    ]
-    members.sort(key=lambda member: (-member.pagerank, member.id))
-    strongest = sorted(rows, key=lambda row: (-evidence[_pair(row)] * row["confidence"], row["id"]))
-    turn: dict[tuple[uuid.UUID, uuid.UUID], int] = defaultdict(int)
-    ranked: list[tuple[int, int, Any]] = []
-    for row in strongest:
-        turn[_pair(row)] += 1
-        if turn[_pair(row)] <= _PER_PAIR:
-            ranked.append((turn[_pair(row)], -evidence[_pair(row)], row))
-    ranked.sort(key=lambda found: (found[0], found[1], found[2]["id"]))
-    kept = [row for *_, row in ranked[:MAX_STATEMENTS]]
-    return ReportInput(
-        one.write.id,
-        one.write.level,
-        one.write.size,
-        len(rows),
-        len({row["card_id"] for row in rows}),
-        members[:MAX_MEMBERS],
-        [
-            Statement(
-                row["id"],
-                row["source_id"],
-                row["target_id"],
-                row["predicate"],
-                row["text"],
-                row["card_id"],
-                row["chunk_id"],
-                row["start"],
-                row["end"],
-                row["confidence"],
-                evidence[_pair(row)],
-            )
-            for row in kept
-        ],
-        {row["card_id"]: row["title"] or "" for row in kept},
-        sorted(
-            (Child(child, sizes[child], reports[child]) for child in one.children if child in reports),
-            key=lambda child: (-child.size, child.community_id),
-        ),
-    )
-
-
-def _pair(row: Any) -> tuple[uuid.UUID, uuid.UUID]:
-    one, other = row["source_id"], row["target_id"]
-    return (one, other) if one < other else (other, one)
-
-
-def _as_json(report: Report) -> dict[str, Any]:
-    return {**asdict(report), "findings": [finding.as_json() for finding in report.findings], "flags": [*report.flags]}
-
-
-def _of_json(value: Mapping[str, Any]) -> Report:
-    return Report(
-        **{
-            **value,
-            "findings": tuple(map(Finding.of_json, value["findings"])),
-            "flags": tuple(value["flags"]),
-        }
-    )
-
-
-def _of_row(row: Any) -> Report:
-    return _of_json({key: value for key, value in row.items() if key != "created_at"})

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
+
+from app.ingestion.texts import report_texts
 
 MAX_FINDINGS: Final = 10
 MIN_FINDINGS: Final = 3
@@ -17,6 +19,8 @@ MIN_FINDINGS: Final = 3
 MAX_MEMBERS: Final = 200
 MAX_STATEMENTS: Final = 400
 """No report reads more rows than that; the strongest ones are to come first."""
+MODEL_FAILED: Final = "model_failed"
+"""Flag of an offline report that stands in for a model's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Report:
     """`rating` is from 0 to 10. `generated_by`: `offline`, or `provider/model`. `flags` says what went wrong on the
-    way: `model_failed` where the offline report stands in for a model's, so that a later run does well to ask again.
+    way.
     """
 
     title: str
@@ -118,11 +122,37 @@ class Report:
 
     def texts(self) -> list[str]:
         """What of it is embedded, in this order: the title with the summary, then every finding by itself."""
-        return [f"{self.title}: {self.summary}", *(finding.text for finding in self.findings)]
+        return report_texts(self.title, self.summary, (finding.text for finding in self.findings))
 
     def words(self) -> str:
         """What of it is found by words."""
         return "\n".join([self.title, self.title, self.summary, *(finding.text for finding in self.findings)])
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "summary": self.summary,
+            "rating": self.rating,
+            "rating_reason": self.rating_reason,
+            "findings": [finding.as_json() for finding in self.findings],
+            "language": self.language,
+            "generated_by": self.generated_by,
+            "flags": list(self.flags),
+        }
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> Report:
+        """Of what `as_json` gave, or of a row that has the same names."""
+        return cls(
+            value["title"],
+            value["summary"],
+            value["rating"],
+            value["rating_reason"],
+            tuple(map(Finding.of_json, value["findings"])),
+            value["language"],
+            value["generated_by"],
+            tuple(value["flags"]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +168,7 @@ class Child:
 class ReportInput:
     """All about one community. `members` by PageRank; `statements` one of every joined pair first, the pairs with most
     evidence in front, then the second ones, and so on. Both are cut at MAX_MEMBERS and MAX_STATEMENTS; `size`,
-    `relations` and `cards` count what there is. `card_titles`: of the cards that the statements stand in. `children`
-    the largest first; none where the community is a leaf.
+    `relations` and `cards` count what there is. `children` the largest first; none where the community is a leaf.
     """
 
     community_id: uuid.UUID
@@ -149,7 +178,6 @@ class ReportInput:
     cards: int
     members: Sequence[Member]
     statements: Sequence[Statement]
-    card_titles: Mapping[uuid.UUID, str] = field(default_factory=dict)
     children: Sequence[Child] = ()
 
 

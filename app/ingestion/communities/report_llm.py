@@ -10,11 +10,12 @@ import asyncio
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from app.budget.count import ScriptEstimate
 from app.core.log import get
-from app.ingestion.communities.report import MAX_FINDINGS, Finding, Place, Report, ReportInput
+from app.ingestion.communities.report import MAX_FINDINGS, MODEL_FAILED, Finding, Place, Report, ReportInput
 from app.ingestion.communities.report_offline import OfflineReports, language_of, rate
 from app.ingestion.communities.report_prompt import (
     INSTRUCTIONS,
@@ -32,7 +33,6 @@ from app.text.normalise import clean, fold
 
 log = get(__name__)
 
-MODEL_FAILED: Final = "model_failed"
 INPUT_CUT: Final = "input_cut"
 _MAX_TITLE: Final = 200
 _MAX_SUMMARY: Final = 4000
@@ -70,7 +70,7 @@ class LlmReports:
         except ProviderError as error:
             log.warning("report_model_failed", community_id=str(given.community_id), code=error.code)
             report = await self._fallback.build(given)
-            return _flagged(report, MODEL_FAILED)
+            return replace(report, flags=(*report.flags, MODEL_FAILED))
 
     async def _written(self, given: ReportInput) -> Report:
         budget = self._input_tokens()
@@ -177,16 +177,3 @@ def _rating(said: Any, given: ReportInput) -> float:
     except (TypeError, ValueError):
         return rate(given)
     return round(min(max(value, 0.0), 10.0), 1) if math.isfinite(value) else rate(given)
-
-
-def _flagged(report: Report, flag: str) -> Report:
-    return Report(
-        report.title,
-        report.summary,
-        report.rating,
-        report.rating_reason,
-        report.findings,
-        report.language,
-        report.generated_by,
-        (*report.flags, flag),
-    )
