@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import text
 
 from app.db.session import Database, raw
-from app.graph.vector_tables import ReportVector, TextRole
+from app.graph.vector_tables import ReportVector
 from app.graph.vectors import VectorEntry, insert_vectors
 from app.index.collections import Collection
 from app.index.lexical import insert_recent
@@ -57,10 +57,7 @@ async def put_reports(
     vectors = []
     for title, report in reports.items():
         embedded = await embedder.passages(report.texts())
-        vectors += [
-            VectorEntry(ids[title], TextRole(0) if role == 0 else role, uuid.uuid4(), vector)  # type: ignore[arg-type]
-            for role, vector in enumerate(embedded.dense)
-        ]
+        vectors += [VectorEntry(ids[title], role, uuid.uuid4(), vector) for role, vector in enumerate(embedded.dense)]
     async with database.unit() as session:
         connection = await raw(session)
         lexical = []

@@ -5,7 +5,6 @@ What is quoted stands between tags that no text can close. Nobody's text is ever
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from typing import Final
 
 from app.chat.citations import Citable
 from app.providers.ports import Message, Role
+from app.text import fence
+from app.text.fence import tags_of
 from app.text.normalise import han_share
 
 INSTRUCTIONS: Final = """You are MindCone, an assistant that answers from the user's own notes.
@@ -46,11 +47,7 @@ NO_SOURCES: Final = "(There are no sources for this question.)"
 # Tokens that chat formats add around each message.
 PER_MESSAGE_TOKENS: Final = 6
 
-# The beginning of a tag of ours, also with blanks and invisible characters in it.
-_TAG = re.compile(
-    r"[<＜](?=[\s/\\\u00ad\u200b-\u200f\u2060\ufeff]*(?:source|connections|memory|branch|topology|earlier)\b)",
-    re.IGNORECASE,
-)
+_TAGS: Final = tags_of("source", "connections", "memory", "branch", "topology", "earlier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +119,7 @@ def listed(tag: str, lines: Sequence[str]) -> str:
 
 def fenced(text: str) -> str:
     """Text that can neither close its fence nor open another; as long as it was."""
-    return _TAG.sub("‹", text)
+    return fence.fenced(text, _TAGS)
 
 
 def asked(question: str, *, grounded: bool) -> str:

@@ -114,6 +114,15 @@ async def _say(provider: ChatProvider, request: ChatRequest, spent: Spent) -> _S
     return _Said(text, end.reason if end is not None else "truncated")
 
 
+def numbers_in(said: Any) -> list[str]:
+    """What a model cites by number: `["R3", "[E1]"]`, `"r3, e1"` or `3`, as capitals without brackets."""
+    if isinstance(said, str | int):
+        said = str(said).replace("，", ",").replace("、", ",").split(",")
+    if not isinstance(said, list):
+        return []
+    return [str(one).strip().strip("[]").upper() for one in said if isinstance(one, str | int)]
+
+
 def _estimated(request: ChatRequest, said: str) -> Usage:
     return Usage(estimate_prompt_tokens(request.messages), estimate_tokens(said), estimated=True)
 

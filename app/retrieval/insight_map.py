@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from app.core.log import get
 from app.providers.json_answer import Spent, ask_json
@@ -133,14 +133,14 @@ class Mapper:
         return max(min(self._settings.insight_map_tokens, int(room * 0.9)) - frame, 256)
 
     async def _ask(
-        self, messages: Sequence[Message], schema: object, wanted: Wanted, answer_tokens: int
+        self, messages: Sequence[Message], schema: Mapping[str, Any], wanted: Wanted, answer_tokens: int
     ) -> dict[str, object] | str:
         """The value, or why there is none."""
         request = ChatRequest(
             messages,
             model=self._model,
             max_tokens=answer_tokens,
-            json_schema=schema,  # type: ignore[arg-type]
+            json_schema=schema,
             purpose="extract",
         )
         taken = 0

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.providers.json_answer import numbers_in
 from app.retrieval.insight_reports import Place, Report
 
 MAX_POINT_CHARS: Final = 1500
@@ -157,9 +158,7 @@ def _score(said: Any) -> float | None:
 
 def _cited(said: Any, numbered: Mapping[str, Report]) -> list[Report]:
     """Reports by their numbers; the only one that was shown where none is given."""
-    if isinstance(said, str | int):
-        said = str(said).replace("，", ",").replace("、", ",").split(",")
-    names = [str(one).strip().strip("[]").upper() for one in said] if isinstance(said, list) else []
+    names = numbers_in(said)
     found = [numbered[name] for name in dict.fromkeys(names) if name in numbered]
     return found or (list(numbered.values()) if len(numbered) == 1 and not names else [])
 

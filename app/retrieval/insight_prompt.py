@@ -6,12 +6,12 @@ by short numbers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from app.providers.ports import Message
 from app.retrieval.insight_reports import Report
+from app.text.fence import fenced, tags_of
 from app.text.normalise import han_share
 
 CountTokens = Callable[[str], int]
@@ -38,7 +38,7 @@ nothing to do with the question) to 5 (it answers the question)."""
 
 _CHINESE: Final = "The question is in Chinese: write the descriptions in Chinese. 请用中文书写。"
 _SAME: Final = "Write the descriptions in the language of the question."
-_TAG = re.compile(r"[<＜](?=[\s/\\\u00ad\u200b-\u200f\u2060\ufeff]*(?:report|question)\b)", re.IGNORECASE)
+_TAGS: Final = tags_of("report", "question")
 
 _WORDS: Final = {"type": "string"}
 
@@ -127,10 +127,10 @@ def _messages(
         name = f"P{number}"
         numbered[name] = report
         parts.append(f'<report id="{name}">\n{text}\n</report>')
-    asked = f"<question>\n{_TAG.sub('‹', question)}\n</question>"
+    asked = f"<question>\n{fenced(question, _TAGS)}\n</question>"
     told_ = "\n".join([*parts, "", asked, *([rule] if rule else [])])
     return [Message("system", instructions), Message("user", told_)], numbered
 
 
 def _line(text: str) -> str:
-    return _TAG.sub("‹", " ".join(text.split()))
+    return fenced(" ".join(text.split()), _TAGS)

@@ -26,7 +26,7 @@ from app.ingestion.communities.report_prompt import (
     prompt_version,
 )
 from app.ingestion.communities.settings import ReportSettings
-from app.providers.json_answer import Spent, ask_json
+from app.providers.json_answer import Spent, ask_json, numbers_in
 from app.providers.ladder import NotJson
 from app.providers.ports import ChatProvider, ChatRequest, ProviderError
 from app.text.normalise import clean, fold
@@ -125,17 +125,9 @@ def _findings(said: Any, given: ReportInput, material: Material) -> Iterable[Fin
         if not isinstance(item, dict):
             continue
         text = _words(item.get("text") or item.get("explanation") or item.get("summary"), _MAX_FINDING)
-        finding = _resting(text, _cited(item.get("cites")), given, material) if text else None
+        finding = _resting(text, numbers_in(item.get("cites")), given, material) if text else None
         if finding is not None:
             yield finding
-
-
-def _cited(said: Any) -> list[str]:
-    if isinstance(said, str):
-        said = said.replace("，", ",").replace("、", ",").split(",")
-    if not isinstance(said, list):
-        return []
-    return [str(one).strip().strip("[]").upper() for one in said if isinstance(one, str | int)]
 
 
 def _resting(text: str, cites: Sequence[str], given: ReportInput, material: Material) -> Finding | None:

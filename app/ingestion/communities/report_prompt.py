@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from app.ingestion.communities.report import (
 )
 from app.ingestion.communities.report_offline import language_of
 from app.providers.ports import Message
+from app.text.fence import fenced, tags_of
 
 CountTokens = Callable[[str], int]
 
@@ -48,7 +48,7 @@ Answer with one JSON object with the keys title, summary, rating, rating_reason,
 
 _CHINESE: Final = "The notes are in Chinese: write the report in Chinese. 请用中文撰写报告，名称保持原文写法。"
 _ENGLISH: Final = "Write the report in the language of the material."
-_TAG = re.compile(r"[<＜](?=[\s/\\\u00ad\u200b-\u200f\u2060\ufeff]*material\b)", re.IGNORECASE)
+_TAGS: Final = tags_of("material")
 _MAX_TEXT: Final = 600
 _MAX_DESCRIPTION: Final = 200
 _LEAST_CHILD_FINDINGS: Final = 2
@@ -173,5 +173,5 @@ def _child_lines(name: str, child: Child) -> list[str]:
 
 
 def _line(text: str, limit: int) -> str:
-    line = _TAG.sub("‹", " ".join(text.split()))
+    line = fenced(" ".join(text.split()), _TAGS)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
