@@ -7,6 +7,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ import pytest
 from app.chat import insights_queries as queries
 from app.chat.blocks import Note
 from app.chat.insights_relate import Finding, relate, same
+from app.chat.queries import lock_conversation
 from app.jobs.run import run_until_idle
 from app.providers.fake import FakeProvider
 from app.settings import Settings
@@ -22,7 +24,7 @@ from app.text.segment import Segmenter
 from app.wiring import Services
 from app.worker import handlers
 from tests.api_client import API, assert_problem, fetch
-from tests.chat_client import with_model
+from tests.chat_client import until, with_model
 
 pytest_plugins = ("tests.api_client", "tests.chat_client")
 
@@ -210,6 +212,58 @@ async def test_at_once_from_many_sides_is_once(talk: Talk, services: Services) -
     await talk.say("What about the roof?", FOUND, talk.a)
     await asyncio.gather(*(services.insights.condense(services.default_workspace, uuid.UUID(talk.a)) for _ in range(6)))
     assert [one["text"] for one in await talk.insights(talk.a)].count(FOUND) == 1
+
+
+async def test_a_branch_that_is_deleted_while_another_is_condensed_is_forgotten(
+    client: httpx.AsyncClient, talk: Talk, services: Services
+) -> None:
+    """What it told stays known as an echo, and nothing is linked to it."""
+    workspace, insights = services.default_workspace, services.insights
+    await talk.say("How is the roof?", f"{FOUND}", talk.a)
+    await talk.condense(talk.a)
+    await talk.say("What does the roof cost?", "The barn's roof needs forty of them for sure.", talk.b)
+    read = await insights._read(workspace, uuid.UUID(talk.b))
+    assert read is not None
+    thought = await insights._thought(read)
+    assert [one.from_insight_id is not None for one in thought.insights] == [True]
+    insights._thought = lambda read: answered(thought)  # type: ignore[method-assign]
+    insights._read = lambda *_: answered(read)  # type: ignore[method-assign]
+    assert (await client.delete(f"{API}/branches/{talk.a}")).status_code == 204
+    assert await insights.condense(workspace, uuid.UUID(talk.b)) == 1
+    rows = await fetch(services.database, "SELECT is_echo, from_insight_id FROM branch_insights")
+    assert rows == [(True, None)]
+    targets = await fetch(services.database, "SELECT target_branch_id FROM insight_links")
+    assert (uuid.UUID(talk.a),) not in targets
+
+
+async def answered(value: Any) -> Any:
+    return value
+
+
+async def test_a_turn_that_enqueues_the_job_again_and_the_job_do_not_wait_for_each_other(
+    talk: Talk, services: Services
+) -> None:
+    """The turn holds the conversation and then wants the job's row; so the job takes its own row last."""
+    await talk.say("How is the roof?", FOUND, talk.a)
+    held: list[Any] = []
+
+    async def hold(session: Any) -> None:
+        held.append(session)
+
+    job: Any = SimpleNamespace(hold=hold)
+    async with services.database.unit() as turn:
+        await lock_conversation(turn, services.default_workspace, uuid.UUID(talk.id))
+        condensing = asyncio.create_task(services.insights.condense(services.default_workspace, uuid.UUID(talk.a), job))
+
+        async def waits() -> bool:
+            waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            return condensing.done() or bool(await fetch(services.database, waiting))
+
+        await until(waits)
+        assert not condensing.done()
+        assert held == []
+    assert await condensing == 1
+    assert held
 
 
 async def test_five_messages_of_a_user_make_a_job(talk: Talk, services: Services) -> None:

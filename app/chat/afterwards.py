@@ -87,8 +87,9 @@ class Titling:
         if not title:
             return
         async with self._database.unit() as session:
-            await job.hold(session)
             await queries.set_better_title(session, job.workspace_id, uuid.UUID(job.payload["conversation"]), title)
+            # Not first: a turn holds the conversation while it enqueues this very job.
+            await job.hold(session)
 
 
 class Afterwards:

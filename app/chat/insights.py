@@ -25,6 +25,7 @@ from app.chat.insights_model import MOST, Judged, condensed, judged
 from app.chat.insights_queries import NewInsight, NewLink, Waiting
 from app.chat.insights_relate import RANK, Finding, Related, relate, repeats, same
 from app.chat.profiles import language_of
+from app.chat.queries import lock_conversation
 from app.chat.settings import InsightSettings
 from app.chat.tables import Branch, Message
 from app.chat.tree import Tree
@@ -182,26 +183,25 @@ class Insights:
         thought = await self._thought(read)
         made: list[BranchInsight] = []
         if read.messages:
+            until = max(message.ordinal for message in read.messages)
             async with self._database.unit() as session:
-                if job is not None:
-                    await job.hold(session)
-                if await queries.advance(
-                    session,
-                    workspace_id,
-                    branch_id,
-                    read.branch.condensed_ordinal,
-                    max(message.ordinal for message in read.messages),
-                ):
+                await self._hold(session, read.branch, job)
+                if await queries.advance(session, workspace_id, branch_id, read.branch.condensed_ordinal, until):
                     made = await queries.insert_insights(session, read.branch, thought.insights, thought.made_by)
         everything = [*read.insights, *made]
         links = await self._links(read, everything)
         if links:
             async with self._database.unit() as session:
-                if job is not None:
-                    await job.hold(session)
+                await self._hold(session, read.branch, job)
                 await queries.insert_links(session, workspace_id, links)
         log.info("branch_condensed", branch_id=str(branch_id), insights=len(made), links=len(links))
         return len(made)
+
+    async def _hold(self, session: AsyncSession, branch: Branch, job: JobContext | None) -> None:
+        """No branch goes until commit. The conversation first: a turn holds it while it enqueues this very job."""
+        await lock_conversation(session, branch.workspace_id, branch.conversation_id)
+        if job is not None:
+            await job.hold(session)
 
     async def _read(self, workspace_id: uuid.UUID, branch_id: uuid.UUID) -> _Read | None:
         async with self._database.read() as session:

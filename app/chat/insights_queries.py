@@ -243,7 +243,7 @@ async def advance(
 async def insert_insights(
     session: AsyncSession, branch: Branch, insights: Sequence[NewInsight], made_by: str
 ) -> list[BranchInsight]:
-    """Those that are new; the same text in the same branch is none."""
+    """Those that are new; the same text in the same branch is none. The conversation must be locked."""
     at = now()
     made: list[BranchInsight] = []
     for one in insights:
@@ -256,7 +256,10 @@ async def insert_insights(
                 branch_id=branch.id,
                 text=one.text,
                 source_message_id=one.source_message_id,
-                from_insight_id=one.from_insight_id,
+                # Of one that has gone since it was told only that is known.
+                from_insight_id=select(BranchInsight.id)
+                .where(BranchInsight.workspace_id == branch.workspace_id, BranchInsight.id == one.from_insight_id)
+                .scalar_subquery(),
                 is_echo=one.from_insight_id is not None,
                 made_by=made_by,
                 text_hash=text_hash(one.text),
@@ -271,7 +274,7 @@ async def insert_insights(
 
 
 async def insert_links(session: AsyncSession, workspace_id: uuid.UUID, links: Sequence[NewLink]) -> None:
-    """Between insights and branches that are still there."""
+    """Between insights and branches that are still there. The conversation must be locked."""
     for one in links:
         there = select(
             exists().where(BranchInsight.workspace_id == workspace_id, BranchInsight.id == one.insight_id),

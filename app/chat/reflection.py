@@ -63,7 +63,8 @@ class Reflection:
         said = Said(exchange.asked, exchange.answered, exchange.is_tainted, exchange.message_id)
         thought = await self._reflecting.think(job.workspace_id, said)
         async with self._database.unit() as session:
-            await job.hold(session)
             if await queries.delete_reflection(session, job.workspace_id, exchange.message_id):
                 written = await self._reflecting.write(session, job.workspace_id, thought)
                 log.info("turn_reflected", written=[one.outcome for one in written])
+            # Not first: a turn holds the memories that it used while it enqueues this very job.
+            await job.hold(session)

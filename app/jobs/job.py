@@ -93,7 +93,8 @@ class JobContext:
     async def hold(self, session: AsyncSession) -> None:
         """The fence: keep this job mine until the session's transaction ends, or raise LeaseLost.
 
-        Called first in the unit of work that writes a handler's result.
+        Called first in the unit of work that writes a handler's result, or right after the locks that whoever enqueues
+        this job holds already.
         """
         if self.cancelled or not await queries.hold(session, self.workspace_id, self.job_id, self.turn):
             raise LeaseLost
