@@ -59,7 +59,7 @@ class Timed:
 async def take(services: Services, workspace_id: uuid.UUID, conversation: uuid.UUID, ask: Ask) -> tuple[float, Answer]:
     """Seconds of the whole turn, and its answer."""
     started = time.perf_counter()
-    run = await services.conversations.take_turn(workspace_id, conversation, None, ask)
+    run = await services.conversations.take_turn(workspace_id, conversation, None, ask, may_write=True)
     async with aclosing(run.follow()) as events:
         async for event in events:
             last = event
