@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.ingestion.extract.offline_entities import bare_name, find_entities, is_acronym_of
+from app.ingestion.extract.offline_aliases import is_acronym_of
+from app.ingestion.extract.offline_entities import find_entities
+from app.ingestion.extract.offline_names import bare_name
 from app.ingestion.extract.offline_relations import (
     LINKED,
     MAX_PER_CARD,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.ingestion.extract.offline_entities import bare_name
+from app.ingestion.extract.offline_names import bare_name
 from app.ingestion.extract.types import EntityDraft, RelationDraft, Source
 from app.text.names_match import NameMatcher
 from app.text.names_verbs import HAN_BEHIND_VERB, HAN_TURNS, LIGHT, PREPOSITIONS, is_verb
