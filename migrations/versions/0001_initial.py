@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import sqlalchemy as sa
 from alembic import op
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy.dialects import postgresql
 
+from migrations import statements
+
 revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
-
-SQL = Path(__file__).resolve().parents[1] / "sql"
-
-
-def script(name: str) -> list[str]:
-    """Statements of `migrations/sql/<name>.sql`, which are divided by `-- next`."""
-    parts = (SQL / f"{name}.sql").read_text(encoding="utf-8").split("-- next\n")
-    return [part.strip() for part in parts if re.sub(r"--.*", "", part).strip()]
 
 
 def upgrade() -> None:
@@ -463,8 +454,7 @@ def upgrade() -> None:
     # Vectors are incompressible and read with every row: never out of line.
     op.execute("ALTER TABLE windows ALTER COLUMN dense SET STORAGE PLAIN")
     for name in ("0001_lexical", "0001_queue"):
-        for statement in script(name):
-            op.execute(statement)
+        statements.run(name)
 
 
 def downgrade() -> None:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import sqlalchemy as sa
 from alembic import op
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects import postgresql
 
+from migrations import statements
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
 depends_on = None
-
-SQL = Path(__file__).resolve().parents[1] / "sql"
-
-
-def script(name: str) -> list[str]:
-    """Statements of `migrations/sql/<name>.sql`, which are divided by `-- next`."""
-    parts = (SQL / f"{name}.sql").read_text(encoding="utf-8").split("-- next\n")
-    return [part.strip() for part in parts if re.sub(r"--.*", "", part).strip()]
 
 
 def upgrade() -> None:
@@ -581,13 +572,11 @@ def upgrade() -> None:
             comment="who extracted it, what was dropped and added",
         ),
     )
-    for statement in script("0002_graph"):
-        op.execute(statement)
+    statements.run("0002_graph")
 
 
 def downgrade() -> None:
-    for statement in script("0002_graph_down"):
-        op.execute(statement)
+    statements.run("0002_graph_down")
     op.drop_column("cards", "extraction")
     op.drop_table("posted_episodes")
     op.drop_table("role_vectors")

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import sqlalchemy as sa
 from alembic import op
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects import postgresql
 
+from migrations import statements
+
 revision = "0007"
 down_revision = "0006"
 branch_labels = None
 depends_on = None
-
-SQL = Path(__file__).resolve().parents[1] / "sql"
-
-
-def script(name: str) -> list[str]:
-    """Statements of `migrations/sql/<name>.sql`, which are divided by `-- next`."""
-    parts = (SQL / f"{name}.sql").read_text(encoding="utf-8").split("-- next\n")
-    return [part.strip() for part in parts if re.sub(r"--.*", "", part).strip()]
 
 
 def upgrade() -> None:
@@ -199,13 +190,11 @@ def upgrade() -> None:
     op.create_index(
         "ix_report_vectors_text_hash", "report_vectors", ["workspace_id", "space_id", "text_hash"], unique=False
     )
-    for statement in script("0007_communities"):
-        op.execute(statement)
+    statements.run("0007_communities")
 
 
 def downgrade() -> None:
-    for statement in script("0007_communities_down"):
-        op.execute(statement)
+    statements.run("0007_communities_down")
     for table in (
         "report_vectors",
         "reports",

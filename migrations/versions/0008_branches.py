@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
+
+from migrations import statements
 
 revision = "0008"
 down_revision = "0007"
 branch_labels = None
 depends_on = None
-
-SQL = Path(__file__).resolve().parents[1] / "sql"
-
-
-def script(name: str) -> list[str]:
-    """Statements of `migrations/sql/<name>.sql`, which are divided by `-- next`."""
-    parts = (SQL / f"{name}.sql").read_text(encoding="utf-8").split("-- next\n")
-    return [part.strip() for part in parts if re.sub(r"--.*", "", part).strip()]
 
 
 def upgrade() -> None:
@@ -333,8 +324,7 @@ def upgrade() -> None:
         UPDATE conversations c SET appended = (
             SELECT count(*) FROM messages m WHERE m.workspace_id = c.workspace_id AND m.conversation_id = c.id)
         WHERE appended = 0""")
-    for statement in script("0008_branches"):
-        op.execute(statement)
+    statements.run("0008_branches")
 
 
 def downgrade() -> None:
