@@ -212,7 +212,8 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         recall = Recall(database, spaces, said, settings, MeasuredBackgrounds())
         memories = Editing(database, spaces, said, settings)
         remembering = Remembering(recall)
-        reflecting = Reflecting(memories, recall, reflecting_by(settings, providers), settings.memory_reflect_model)
+        reflects = chosen_by(providers, "memory_reflect", settings.memory_reflect_provider)
+        reflecting = Reflecting(memories, recall, reflects, settings.memory_reflect_model)
         reflection = Reflection(database, reflecting, is_on=settings.memory_reflect == "on")
         answering = Answering(retriever, providers, settings)
         await answering.open()
@@ -328,13 +329,10 @@ def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider |
     return providers.get_provider(name)
 
 
-def reflecting_by(settings: Settings, providers: ChatProviders) -> Callable[[], ChatProvider | None]:
-    """Who reflects on turns; None: rules do, also while that provider has no address yet. Raises ConfigurationError."""
-    return chosen_by(providers, "memory_reflect", settings.memory_reflect_provider)
-
-
 def chosen_by(providers: ChatProviders, purpose: str, name: str | None) -> Callable[[], ChatProvider | None]:
-    """The provider chosen for a purpose; None: rules do it. Raises ConfigurationError for one that does not exist."""
+    """The provider chosen for a purpose; None: rules do it, also while that one has no address yet. Raises
+    ConfigurationError for one that does not exist.
+    """
     if name is None or name == OFFLINE:
         return lambda: None
     if name not in NAMES:
