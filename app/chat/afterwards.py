@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,7 +22,8 @@ from app.core.tenancy import working_for
 from app.db.session import Database
 from app.jobs.job import JobContext, NewJob
 from app.jobs.queue import enqueue
-from app.providers.ports import ChatProvider, ChatRequest, Message, Text
+from app.providers.ports import ChatProvider, ChatRequest, Message
+from app.providers.whole import whole_text
 
 log = get(__name__)
 
@@ -64,7 +64,6 @@ class Titling:
         provider = self._find_provider()
         if provider is None:
             return
-        said: list[str] = []
         asked = str(job.payload["asked"])
         request = ChatRequest(
             [
@@ -79,11 +78,8 @@ class Titling:
             purpose="title",
         )
         with working_for(job.workspace_id):
-            async with aclosing(provider.stream(request)) as events:
-                async for event in events:
-                    if isinstance(event, Text):
-                        said.append(event.text)
-        title = " ".join("".join(said).split()).strip(" \"'“”「」《》")[:TITLE_CHARS]
+            said = await whole_text(provider, request)
+        title = " ".join(said.split()).strip(" \"'“”「」《》")[:TITLE_CHARS]
         if not title:
             return
         async with self._database.unit() as session:

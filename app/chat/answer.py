@@ -34,11 +34,11 @@ from app.providers.ports import (
     ProviderError,
     Source,
     StopReason,
-    Text,
     ToolSpec,
     Usage,
 )
 from app.providers.registry import ChatProviders
+from app.providers.whole import whole_text
 from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Filters, Hit, Level, Question, Span
 
@@ -345,17 +345,13 @@ class Answering:
         """The turns' main points, nothing where that cannot be had: the answer does not wait for it."""
         said = [Message(turn.role, turn.content[:_CONDENSED_CHARS]) for turn in turns[-_CONDENSED_TURNS:]]
         request = ChatRequest(messages=said, max_tokens=max_tokens, purpose="summarise")
-        pieces: list[str] = []
         try:
-            async with aclosing(self._providers.get_provider(OFFLINE).stream(request)) as events:
-                async for event in events:
-                    if isinstance(event, Text):
-                        pieces.append(event.text)
+            text = await whole_text(self._providers.get_provider(OFFLINE), request)
         except ProviderError as error:
             log.warning("turns_not_condensed", code=error.code)
             return ""
         # The tags around it are counted, too.
-        return counter.truncate("".join(pieces), max(max_tokens - _SUMMARY_FRAME_TOKENS, 0)).strip()
+        return counter.truncate(text, max(max_tokens - _SUMMARY_FRAME_TOKENS, 0)).strip()
 
     def _learn(self, provider: str, model: str, prompt: Prompt, usage: Usage) -> None:
         if not usage.estimated and usage.input_tokens > 0:

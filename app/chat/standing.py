@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
@@ -31,8 +30,9 @@ from app.db.session import Database
 from app.providers import ports
 from app.providers.offline_pick import Terms
 from app.providers.offline_text import Splitter
-from app.providers.ports import ChatProvider, ChatRequest, ProviderError, Role, Text
+from app.providers.ports import ChatProvider, ChatRequest, ProviderError, Role
 from app.providers.registry import ChatProviders
+from app.providers.whole import whole_text
 from app.retrieval.route import leans_on_conversation
 
 log = get(__name__)
@@ -207,12 +207,7 @@ class Standing:
             max_tokens=most,
             purpose="summarise",
         )
-        pieces: list[str] = []
-        async with aclosing(provider.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, Text):
-                    pieces.append(event.text)
-        return self._counter.truncate("".join(pieces), most).strip()
+        return self._counter.truncate(await whole_text(provider, request), most).strip()
 
     # ------------------------------------------------------------------------------------ recalling
 

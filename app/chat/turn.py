@@ -28,7 +28,8 @@ from app.chat.tools import Tool, ToolContext
 from app.core.errors import Conflict, MindConeError, ShuttingDown, Unavailable
 from app.core.log import get
 from app.db.session import Database
-from app.providers.ports import ChatProvider, ChatRequest, Message, Text
+from app.providers.ports import ChatProvider, ChatRequest, Message
+from app.providers.whole import whole_text
 from app.retrieval.types import Route
 
 log = get(__name__)
@@ -245,16 +246,13 @@ class TurnWork:
     async def _title(self) -> str | None:
         if self.titled_by is None:
             return None
-        said: list[str] = []
         request = ChatRequest([Message("user", self.ask.query)], question=self.ask.query, purpose="title")
         try:
-            async with aclosing(self.titled_by.stream(request)) as events:
-                async for event in events:
-                    if isinstance(event, Text):
-                        said.append(event.text)
+            said = await whole_text(self.titled_by, request)
         except MindConeError as error:
             log.warning("title_failed", code=error.code)
-        return "".join(said).strip()[:TITLE_CHARS] or None
+            return None
+        return said.strip()[:TITLE_CHARS] or None
 
 
 def _ended(answer: Answer) -> dict[str, Any]:
