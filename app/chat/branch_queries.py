@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.chat.branch_tables import BranchInsight, BranchLink, BranchParent, PathDigest
 from app.chat.profiles import Context
 from app.chat.queries import BranchNotFound, MessageNotFound, get_conversation
-from app.chat.split_guard import Sibling, State
+from app.chat.split_guard import State, siblings_under
 from app.chat.tables import Branch, Conversation, Message
 from app.chat.tree import Node, Parent, Stretch, Tree
 from app.core.clock import now
@@ -150,10 +150,9 @@ async def get_split_state(
             Branch.workspace_id == workspace_id, Branch.conversation_id == conversation.id
         )
     )
-    children = [tree.nodes[child] for child in tree.children(branch_id)]
     state = State(
         depth=tree.depths()[branch_id],
-        siblings=[Sibling(child.id, child.label or "") for child in children],
+        siblings=siblings_under(tree, branch_id),
         branch_messages=None if forked is None else int(last or 0) - forked,
         conversation_messages=None if latest is None else conversation.appended - latest,
     )

@@ -16,7 +16,7 @@ from app.chat import branch_queries as queries
 from app.chat.profiles import PROFILES, Context, Profile
 from app.chat.queries import get_conversation
 from app.chat.settings import BranchSettings
-from app.chat.split_guard import Limits, Refusal, Sibling, State, Vector, refusals
+from app.chat.split_guard import Limits, Refusal, Sibling, State, Vector, refusals, siblings_under
 from app.chat.tables import Branch, Conversation, Message
 from app.chat.tree import Tree
 from app.core.errors import Conflict
@@ -167,12 +167,6 @@ class Forking:
             made_by=wish.by,
             forked_at_ordinal=last_ordinal,
         )
-
-
-def siblings_under(tree: Tree, branch_id: uuid.UUID, but: uuid.UUID | None = None) -> list[Sibling]:
-    """The branches that hang under one, without `but`."""
-    nodes = [tree.nodes[child] for child in tree.children(branch_id) if child != but]
-    return [Sibling(node.id, node.label or "") for node in nodes]
 
 
 def limits_of(settings: BranchSettings) -> Limits:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.chat import branch_queries as queries
-from app.chat.fork import Labels, limits_of, refused, siblings_under
+from app.chat.fork import Labels, limits_of, refused
 from app.chat.profiles import PROFILES, Context, Profile
 from app.chat.queries import BranchNotFound
 from app.chat.settings import BranchSettings
-from app.chat.split_guard import Refusal, caps, near_duplicate
+from app.chat.split_guard import caps, siblings_under, taken
 from app.chat.tables import Branch
 from app.core.errors import Conflict, Invalid
 from app.core.log import get
@@ -78,9 +78,8 @@ class Merging:
             depth = 1 + max(depths[branch_id] for branch_id in wish.branch_ids)
             siblings = siblings_under(tree, first.id)
             found = caps(depth, len(siblings), self._limits)
-            near = near_duplicate(wish.label, siblings, labels.vectors, self._limits.label_cosine)
-            if near is not None and not wish.force:
-                found.append(Refusal("label", 0, 0, 1, near))
+            if not wish.force:
+                found += taken(wish.label, siblings, labels.vectors, self._limits)
             if found:
                 raise refused(found)
             made = await queries.insert_branch(

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.chat import branch_queries as queries
-from app.chat.fork import limits_of, refused, siblings_under
+from app.chat.fork import limits_of, refused
 from app.chat.profiles import Context, Profile
 from app.chat.settings import BranchSettings
-from app.chat.split_guard import Refusal, caps, near_duplicate
+from app.chat.split_guard import caps, siblings_under, taken
 from app.chat.tables import Branch
 from app.chat.tree import Tree
 from app.core.clock import now
@@ -111,6 +111,5 @@ class Rearranging:
 
     def _check_label(self, tree: Tree, branch: Branch, under: uuid.UUID, label: str) -> None:
         """By its wording: who renames has seen what is beside it."""
-        near = near_duplicate(label, siblings_under(tree, under, but=branch.id), {}, self._limits.label_cosine)
-        if near is not None:
-            raise refused([Refusal("label", 0, 0, 1, near)])
+        if found := taken(label, siblings_under(tree, under, but=branch.id), {}, self._limits):
+            raise refused(found)

@@ -15,6 +15,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from app.chat.tree import Tree
 from app.text.normalise import fold, name_key
 
 Condition = Literal["depth", "children", "branch_messages", "label", "conversation_messages"]
@@ -72,8 +73,7 @@ def refusals(
     if forced:
         return found
     found += _too_few("branch_messages", limits.branch_messages, state.branch_messages)
-    if (near := near_duplicate(label, state.siblings, vectors, limits.label_cosine)) is not None:
-        found.append(Refusal("label", 0, 0, 1, near))
+    found += taken(label, state.siblings, vectors, limits)
     return found + _too_few("conversation_messages", limits.conversation_messages, state.conversation_messages)
 
 
@@ -85,6 +85,18 @@ def caps(depth: int, children: int, limits: Limits) -> list[Refusal]:
     if children >= limits.children:
         found.append(Refusal("children", 0, limits.children, children))
     return found
+
+
+def taken(label: str, siblings: Sequence[Sibling], vectors: Mapping[str, Vector], limits: Limits) -> list[Refusal]:
+    """Where a label beside it says the same."""
+    near = near_duplicate(label, siblings, vectors, limits.label_cosine)
+    return [] if near is None else [Refusal("label", 0, 0, 1, near)]
+
+
+def siblings_under(tree: Tree, branch_id: uuid.UUID, but: uuid.UUID | None = None) -> list[Sibling]:
+    """The branches that hang under one, without `but`."""
+    nodes = [tree.nodes[child] for child in tree.children(branch_id) if child != but]
+    return [Sibling(node.id, node.label or "") for node in nodes]
 
 
 def near_duplicate(
