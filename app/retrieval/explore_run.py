@@ -113,7 +113,7 @@ class Exploration:
         asked, settings = self._asked, self._settings
         near = [] if asked.vector is None else [self._near_part(asked.vector)]
         request = self._pool_request()
-        await queries.settle(self._session, max(request.ef_search, 2 * _WALK_FACTS * 5 // 4))
+        await queries.settle(self._session, request.ef_search)
         pooled, named, *said = await fetch_together(
             self._session,
             queries.pool_part(self._workspace_id, request),
@@ -205,7 +205,7 @@ class Exploration:
         """The facts nearest to the question, by themselves."""
         if self._asked.vector is None:
             return {kind: [] for kind in _FACTS}
-        await queries.settle(self._session, 2 * _WALK_FACTS * 5 // 4)
+        await queries.settle(self._session, self._settings.hnsw_ef_search)
         return anchors_of(await self._fetch(self._near_part(self._asked.vector)), _FACTS)
 
     def scales(self, near: Anchors) -> tuple[Scale, Scale]:
