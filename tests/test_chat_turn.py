@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from app.chat import queries, turn
 from app.chat.answer import Answer, Ask, Routed, Token
@@ -342,6 +343,21 @@ async def test_a_database_that_is_away_for_a_moment_loses_nothing(talk: Talk, mo
     away += [DatabaseUnavailable()] * 4
     assert failure(await talk.turn("Again")) == ("not_stored", "interrupted")
     assert (await talk.answer()).status == "streaming"
+
+
+async def test_an_end_that_lost_a_deadlock_is_stored_all_the_same(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, lost = queries.finish_message, ["40P01", "55P03"]
+
+    async def once_lost(*args: Any) -> bool:
+        if lost:
+            await args[0].execute(text(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{lost.pop()}'; END $$"))
+        return await real(*args)
+
+    monkeypatch.setattr(queries, "finish_message", once_lost)
+    monkeypatch.setattr(turn, "_OFFER_AGAIN_SECONDS", (0.01, 0.01, 0.01))
+    assert isinstance((await talk.turn("Hi"))[-1], Answer)
+    assert (await talk.answer()).status == "complete"
+    assert lost == []
 
 
 # ------------------------------------------------------------------------------------ who listens

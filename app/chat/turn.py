@@ -13,6 +13,8 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
+from sqlalchemy.exc import DBAPIError
+
 from app.budget.ledger import Ledger
 from app.chat import queries
 from app.chat.afterwards import TITLE_CHARS, Afterwards, Completed
@@ -34,7 +36,8 @@ from app.retrieval.types import Route
 
 log = get(__name__)
 
-# Waits before an end that the database did not take is offered again: a restart takes seconds.
+# Waits before an end that the database did not take is offered again: a restart takes seconds, and so may a lock that
+# somebody holds; a deadlock is over at once.
 _OFFER_AGAIN_SECONDS: Final = (0.2, 1.0, 3.0)
 
 
@@ -224,7 +227,7 @@ class TurnWork:
                     if is_stored and answer is not None and answer.is_complete and self.afterwards is not None:
                         await self.afterwards.record(session, self._completed(answer))
                     return is_stored
-            except Unavailable:
+            except (Unavailable, DBAPIError):
                 if wait_seconds is None:
                     raise
                 await asyncio.sleep(wait_seconds)
