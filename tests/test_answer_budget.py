@@ -76,7 +76,8 @@ async def test_turns_that_do_not_fit_are_summarised(services: Services, fake: Fa
 
 async def test_the_ledger_says_how_the_window_is_divided(services: Services) -> None:
     tool = Archive(ToolSpec("look_up", "Look something up in the archive.", {"type": "object", "properties": {}}))
-    place = ToolContext(services.default_workspace, *map(uuid.UUID, ["0" * 32] * 3), may_write=True, is_tainted=False)
+    nobody = uuid.UUID(int=0)
+    place = ToolContext(services.default_workspace, nobody, nobody, nobody, may_write=True, is_tainted=False)
     bare = (await answered(services, Ask("Where?", Level.search))).ledger
     ledger = (await answered(services, Ask("Where?", Level.search, tools=[tool], context=place))).ledger
     assert (ledger.context_tokens, ledger.reserve_tokens) == (4096, 2048)
