@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, get_args
 
 from app.providers.ladder import NotJson, climb
-from app.providers.ports import ChatProvider, ChatRequest, Finished, Message
+from app.providers.ports import ChatProvider, ChatRequest, Message
+from app.providers.whole import whole_text
 
 Answer = Literal["same", "different", "unsure"]
 
@@ -109,13 +109,7 @@ class LlmJudge:
         request = ChatRequest(
             messages, model=self._model, max_tokens=_ANSWER_TOKENS, json_schema=SCHEMA, purpose="extract"
         )
-        parts: list[str] = []
-        async with aclosing(self._provider.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    break
-                parts.append(event.text)
-        return "".join(parts)
+        return await whole_text(self._provider, request)
 
 
 def read_rulings(said: str, pairs: int) -> list[Ruling]:
