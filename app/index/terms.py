@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
 from app.text.segment import Terms, term_hash
 
+_REMEMBERED: Final = 1 << 16
 
+
+@lru_cache(_REMEMBERED)
 def word_hash(word: str) -> int:
     return term_hash("w:" + word)
 
 
+@lru_cache(_REMEMBERED)
 def gram_hash(gram: str) -> int:
     return term_hash("g:" + gram)
 

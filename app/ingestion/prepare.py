@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -83,7 +82,7 @@ def count_terms(title: Terms, body: Terms) -> Counted:
     """What the postings say of a document. Documents without Han have no gram stream."""
     words = _weighted(body.words, title.words, TITLE_WORDS)
     grams = _weighted(body.grams, title.grams, TITLE_GRAMS)
-    singles = Counter([*body.singles, *title.singles])
+    singles = _weighted(body.singles, title.singles, 1)
     gram_terms = {gram_hash(gram): count for gram, count in grams.items()}
     gram_terms.update((single_hash(single), count) for single, count in singles.items())
     return Counted(
@@ -91,10 +90,13 @@ def count_terms(title: Terms, body: Terms) -> Counted:
     )
 
 
-def _weighted(body: list[str], title: list[str], weight: int) -> Counter[str]:
-    counts = Counter(body)
+def _weighted(body: list[str], title: list[str], weight: int) -> dict[str, int]:
+    """Most lists are as short as a sentence: making a Counter would cost more than counting."""
+    counts: dict[str, int] = {}
+    for term in body:
+        counts[term] = counts.get(term, 0) + 1
     for term in title:
-        counts[term] += weight
+        counts[term] = counts.get(term, 0) + weight
     return counts
 
 
