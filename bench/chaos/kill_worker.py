@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -152,8 +153,7 @@ async def _examine(
         'WHERE ch.id IS NULL OR substr(c.content, ch.start + 1, ch."end" - ch.start) <> ch.text'
     )
     violations += [f"card {row['id']} has no chunk, or that of an older text" for row in stale]
-    live = await instance.sql("SELECT state, count(*) AS n FROM jobs WHERE state IN ('queued', 'working') GROUP BY 1")
-    violations += [f"{row['n']} jobs are still {row['state']}" for row in live]
+    violations += [f"a job {row['kind']} is still {row['state']}" for row in await _stuck(instance)]
     code, said = await instance.command("doctor", "--deep", "--json")
     report = json.loads(said)
     if code or not report["ok"]:
@@ -162,6 +162,16 @@ async def _examine(
     if answer.status_code != 200 or not answer.json()["hits"]:
         violations.append(f"afterwards a search gets {answer.status_code} {answer.text[:200]}")
     return violations
+
+
+async def _stuck(instance: Instance) -> list[dict[str, Any]]:
+    """Jobs that live on when nobody kills any more: that of a killed worker ends when its heart has been still."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while True:
+        live = await instance.sql("SELECT kind, state FROM jobs WHERE state IN ('queued', 'working') ORDER BY id")
+        if not live or time.monotonic() > deadline:
+            return [dict(row) for row in live]
+        await asyncio.sleep(1.0)
 
 
 def main() -> None:
