@@ -19,7 +19,7 @@ import pstats
 import statistics
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +32,7 @@ from app.cards.drafts import NewCard
 from app.core import log
 from app.evaluation.folder import Document
 from app.index.spaces import Spaces
+from app.ingestion import pipeline as pipeline_module
 from app.ingestion.pipeline import Pipeline
 from app.people import queries as people
 from app.providers.ports import Embedder, Embeddings
@@ -238,16 +239,19 @@ def _summary(pipeline: Sequence[Run], alone: Sequence[Run], cards: int) -> dict[
 async def _profile(services: Services, recorder: Recorder, cards: Sequence[NewCard]) -> None:
     """Where the time of the main thread and of preparing goes, embedding left out (it has threads of its own)."""
     profile = cProfile.Profile()
-    prepare_all = services.pipeline._prepare_all
-
-    def profiled(texts: Any) -> Any:
-        with cProfile.Profile() as inner:
-            done = prepare_all(texts)
-        prepared.append(inner)
-        return done
-
     prepared: list[cProfile.Profile] = []
-    services.pipeline._prepare_all = profiled  # type: ignore[method-assign]
+
+    def profiled(step: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with cProfile.Profile() as inner:
+                done = step(*args, **kwargs)
+            prepared.append(inner)
+            return done
+
+        return run
+
+    for module, name in ((pipeline_module, "chunk_all"), (pipeline_module, "derive_all"), (Pipeline, "_read")):
+        setattr(module, name, profiled(getattr(module, name)))
     profile.enable()
     await run_pipeline(services, recorder, cards)
     profile.disable()

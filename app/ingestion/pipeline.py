@@ -131,20 +131,27 @@ class Pipeline:
                 await cone.list_own_episodes(session, workspace_id, [text.card_id for text in texts]),
             )
         extracting = self._settings.extractor != "off"
-        async with self._preparing:
+
+        async def chunk() -> tuple[list[Chunked], Failures]:
             chunked, broken = await asyncio.to_thread(
                 partial(chunk_all, with_keys=extracting),
                 *(workspace_id, texts, self._segmenter, count_tokens, target, longest),
             )
-        if extracting:
-            async with self._database.read() as session:
-                keys = set().union(*(one.keys for one in chunked))
-                names = await entities.list_names(session, workspace_id, keys)
-            chunked = [one.knowing(names) for one in chunked]
+            if extracting:
+                async with self._database.read() as session:
+                    keys = set().union(*(one.keys for one in chunked))
+                    names = await entities.list_names(session, workspace_id, keys)
+                chunked = [one.knowing(names) for one in chunked]
+            return chunked, broken
+
         if self._extractor is self._offline:
+            # One group after the other, whole: were all groups chunked first, the embedder would wait for the last.
             async with self._preparing:
+                chunked, broken = await chunk()
                 learned, unread = await asyncio.to_thread(self._read_and_derive, chunked, before, extracting)
         else:
+            async with self._preparing:
+                chunked, broken = await chunk()
             extractions: dict[uuid.UUID, Extraction] = {}
             if extracting:
                 extractions, waits = await self._extract(workspace_id, chunked, before.posted, last_attempt)

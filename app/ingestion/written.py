@@ -20,7 +20,7 @@ from app.jobs.job import NewJob
 from app.jobs.queue import enqueue_many
 
 INGEST: Final = "ingest"
-GROUP_CARDS: Final = 32
+GROUP_CARDS: Final = 64
 GROUP_CHARACTERS: Final = 100_000
 # What is read in passing; more goes to a thread, so that nobody else waits.
 PASSING_CHARACTERS: Final = 20_000

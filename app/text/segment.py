@@ -15,7 +15,7 @@ import sys
 import threading
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -121,9 +121,16 @@ class Segmenter:
         position = 1
         for text, weight in ((title, "A"), (body, "")):
             tokens = _tokens(text)
-            keep_stops = self._terms(tokens, False) is None
+            keep_stops = self._all_stops(tokens)
             for token in tokens:
-                for offset, term in self._placed(token, keep_stops):
+                latin = self._latin_or_none(token)
+                if latin is None:
+                    placed, width = self._placed(token), len(token)
+                elif keep_stops or not latin.stop:
+                    placed, width = [(0, term) for term in latin.terms], 1
+                else:
+                    placed, width = [], 1
+                for offset, term in placed:
                     places = lexemes.get(term)
                     if places is None:
                         room -= len(term.encode()) + 6
@@ -133,7 +140,7 @@ class Segmenter:
                     if len(places) < MAX_POSITIONS_PER_LEXEME:
                         room -= 7
                         places.setdefault(min(position + offset, MAX_POSITION), weight)
-                position += _width(token)
+                position += width
         return _vector_literal(lexemes)
 
     def tsquery(self, text: str) -> str | None:
@@ -145,15 +152,14 @@ class Segmenter:
     def tsquery_all(self, text: str) -> str | None:
         """As `tsquery`, but all words of `text`, and each Han run as the exact sequence that it is."""
         tokens = _tokens(text)
-        keep_stops = self._terms(tokens, False) is None
+        keep_stops = self._all_stops(tokens)
         all_of: dict[str, None] = {}
         for token in tokens:
-            if _is_latin(token):
-                latin = self._latin(token)
-                if latin.terms and (keep_stops or not latin.stop):
-                    all_of[_compound(latin.terms)] = None
-            else:
+            latin = self._latin_or_none(token)
+            if latin is None:
                 all_of["(" + " <-> ".join(map(_quote, _bigrams(token))) + ")"] = None
+            elif latin.terms and (keep_stops or not latin.stop):
+                all_of[_compound(latin.terms)] = None
         return " & ".join(all_of) or None
 
     def tagged(self, text: str) -> list[list[tuple[str, str, int, int]]]:
@@ -183,40 +189,41 @@ class Segmenter:
         words: list[str] = []
         plain: list[str] = []
         singles: list[str] = []
-        known = self._words
         for token in tokens:
-            latin = known.get(token)
+            latin = self._latin_or_none(token)
             if latin is None:
-                if not _is_latin(token):
-                    grams = _bigrams(token)
-                    plain += grams
-                    if _is_han(token):
-                        singles += token
-                        words += [w for w, _, _ in self._cut(token) if keep_stops or w not in HAN_WORDS]
-                    else:
-                        words += grams
-                    continue
-                latin = self._latin(token)
-            if keep_stops or not latin.stop:
+                grams = _bigrams(token)
+                plain += grams
+                if _is_han(token):
+                    singles += token
+                    words += [w for w, _, _ in self._cut(token) if keep_stops or w not in HAN_WORDS]
+                else:
+                    words += grams
+            elif keep_stops or not latin.stop:
                 words += latin.terms
                 plain += latin.plain
         if not words and not keep_stops:
             return None
         return Terms(words, plain if singles else [], singles)
 
-    def _placed(self, token: str, keep_stops: bool) -> Iterator[tuple[int, str]]:
-        """(offset from the token's position, term) of one token."""
-        if _is_latin(token):
-            latin = self._latin(token)
-            if keep_stops or not latin.stop:
-                for term in latin.terms:
-                    yield 0, term
-            return
-        yield from enumerate(_bigrams(token))
-        if _is_han(token):
-            yield from enumerate(token)
-            for word, start, _ in self._cut(token):
-                yield start, word
+    def _all_stops(self, tokens: list[str]) -> bool:
+        """Whether there is nothing but stop words."""
+        for token in tokens:
+            latin = self._latin_or_none(token)
+            if latin is None:
+                if not _is_han(token) or any(word not in HAN_WORDS for word, _, _ in self._cut(token)):
+                    return False
+            elif latin.terms and not latin.stop:
+                return False
+        return True
+
+    def _placed(self, run: str) -> list[tuple[int, str]]:
+        """(offset from the run's position, term) of a run that is not Latin."""
+        placed = list(enumerate(_bigrams(run)))
+        if _is_han(run):
+            placed += enumerate(run)
+            placed += [(start, word) for word, start, _ in self._cut(run)]
+        return placed
 
     def _cut(self, run: str) -> list[tuple[str, int, int]]:
         """Words of a Han run with their places; kept for a while, for a text is cut for its terms and its tsvector."""
@@ -233,9 +240,10 @@ class Segmenter:
             self._runs[run] = words
         return words
 
-    def _latin(self, token: str) -> _Latin:
+    def _latin_or_none(self, token: str) -> _Latin | None:
+        """None for runs of other scripts."""
         latin = self._words.get(token)
-        if latin is None:
+        if latin is None and _is_latin(token):
             latin = self._analyse(token)
             if len(token) <= _CACHED_CHARS:
                 if len(self._words) >= _CACHED_WORDS:
@@ -317,10 +325,6 @@ def _bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def _width(token: str) -> int:
-    return 1 if _is_latin(token) else len(token)
-
-
 def _split(folded: str, written: str) -> tuple[list[str], list[str]]:
     """(the word as a whole in its spellings, its parts), both folded and unstemmed."""
     if _THOUSANDS.match(folded):
@@ -357,7 +361,9 @@ def _compound(terms: tuple[str, ...]) -> str:
 
 
 def _quote(term: str) -> str:
-    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+    if "'" in term or "\\" in term:
+        term = term.replace("\\", "\\\\").replace("'", "''")
+    return f"'{term}'"
 
 
 def _vector_literal(lexemes: dict[str, dict[int, str]]) -> str:

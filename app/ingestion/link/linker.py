@@ -61,6 +61,8 @@ class Linker:
 
     async def _look_up(self, session: AsyncSession, workspace_id: uuid.UUID, names: Names) -> Known:
         keys = planning.keys_of(names)
+        if not keys:
+            return Known([], {}, [], names)
         places = await entity_queries.list_places(session, workspace_id, names)
         words = await entity_queries.list_words(session, workspace_id, keys)
         told = {key for word in words if word.outcome == "merged" for key in (word.left_key, word.right_key)}
