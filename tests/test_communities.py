@@ -8,7 +8,7 @@ import itertools
 import multiprocessing
 import signal
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 from sqlalchemy import text
@@ -16,6 +16,7 @@ from sqlalchemy import text
 from app.cards.drafts import NewCard
 from app.db.session import Database
 from app.doctor.examine import Doctor
+from app.graph import entity_queries
 from app.graph.leiden import graph_of
 from app.index.spaces import Spaces
 from app.ingestion.communities.clustering import ClusteringDied, clustered
@@ -128,6 +129,45 @@ async def test_after_one_changed_card_only_what_it_touches_is_told_anew(
     assert "Ada Lovelace" in touched
     assert not touched & {*GROUPS[1], *GROUPS[2], *GROUPS[3], *GROUPS[4], *GROUPS[5]}
     assert {row[0] for row in await library.rows("SELECT id FROM communities WHERE workspace_id = :w")} == before
+    await healthy(library)
+
+
+class Meddled(Counting):
+    """Somebody changes the graph when the first report is being written."""
+
+    def __init__(self, change: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self.change: Callable[[], Awaitable[None]] | None = change
+
+    async def build(self, given: ReportInput) -> Report:
+        change, self.change = self.change, None
+        if change is not None:
+            await change()
+        return await super().build(given)
+
+
+async def test_names_that_become_one_or_go_while_reports_are_written_do_not_stop_it(
+    database: Database, segmenter: Segmenter
+) -> None:
+    library, cards = await filled(database, segmenter)
+    by_name = dict(await library.rows("SELECT name, id FROM entities WHERE workspace_id = :w"))
+
+    async def change() -> None:
+        async with database.unit() as session:
+            for names in GROUPS:
+                # Into a stranger of the next community, so that each one has a member that is elsewhere now.
+                other = GROUPS[(GROUPS.index(names) + 1) % len(GROUPS)][1]
+                await entity_queries.set_merged(session, library.id, [by_name[names[2]]], by_name[other])
+        await library.change(cards[3], content="Nothing of that any more.")
+        await library.learn()
+
+    meddled = Meddled(change)
+    await communities(library, meddled).rebuild(library.id)
+    assert len(meddled.asked) >= len(GROUPS)
+    await communities(library, Counting()).rebuild(library.id)
+    members = [names for names, _, _ in await told(library)]
+    assert any({"Ada Lovelace", "Pierre Curie"} <= names for names in members)
+    assert not any("Emmy Noether" in names for names in members)
     await healthy(library)
 
 

@@ -229,7 +229,9 @@ async def insert_draft(
 async def list_told(
     session: AsyncSession, workspace_id: uuid.UUID, members: Sequence[uuid.UUID]
 ) -> tuple[list[Any], list[Any]]:
-    """(entity rows with how many cards name them, statements between them) of a community."""
+    """(entity rows with how many cards name them, statements between them) of a community. A member that has become one
+    with a stranger meanwhile brings no statements.
+    """
     connection = await raw(session)
     entities = await connection.fetch(
         """
@@ -250,7 +252,8 @@ async def list_told(
         """
         WITH inside AS (
             SELECT e.id, coalesce(e.merged_into, e.id) AS root FROM entities e
-            WHERE e.workspace_id = $1 AND (e.id = ANY ($2) OR e.merged_into = ANY ($2))
+            WHERE e.workspace_id = $1
+                AND (e.id = ANY ($2) AND e.merged_into IS NULL OR e.merged_into = ANY ($2))
         )
         SELECT r.id, s.root AS source_id, t.root AS target_id, r.predicate, r.text, r.card_id, r.chunk_id, r.start,
             r."end", r.confidence
