@@ -9,9 +9,11 @@ import multiprocessing
 import signal
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from typing import cast
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.cards.drafts import NewCard
 from app.db.session import Database
@@ -24,6 +26,7 @@ from app.ingestion.communities.rebuild import Communities
 from app.ingestion.communities.report import Report, ReportInput
 from app.ingestion.communities.report_offline import OfflineReports, build_report
 from app.ingestion.communities.settings import CommunitySettings
+from app.jobs.job import JobContext
 from app.schema import index_names
 from app.text.segment import Segmenter
 from tests.search_library import Library, Scattered
@@ -132,18 +135,20 @@ async def test_after_one_changed_card_only_what_it_touches_is_told_anew(
     await healthy(library)
 
 
-class Meddled(Counting):
-    """Somebody changes the graph when the first report is being written."""
+class Meddled:
+    """A job in whose course somebody changes the graph, when it has been looked at and not yet been told of."""
+
+    job_id = uuid.uuid4()
 
     def __init__(self, change: Callable[[], Awaitable[None]]) -> None:
-        super().__init__()
-        self.change: Callable[[], Awaitable[None]] | None = change
+        self.change = change
 
-    async def build(self, given: ReportInput) -> Report:
-        change, self.change = self.change, None
-        if change is not None:
-            await change()
-        return await super().build(given)
+    async def progress(self, step: str, share: float | None = None) -> None:
+        if step == "cluster":
+            await self.change()
+
+    async def hold(self, session: AsyncSession) -> None:
+        pass
 
 
 async def test_names_that_become_one_or_go_while_reports_are_written_do_not_stop_it(
@@ -161,9 +166,9 @@ async def test_names_that_become_one_or_go_while_reports_are_written_do_not_stop
         await library.change(cards[3], content="Nothing of that any more.")
         await library.learn()
 
-    meddled = Meddled(change)
-    await communities(library, meddled).rebuild(library.id)
-    assert len(meddled.asked) >= len(GROUPS)
+    asked = Counting()
+    await communities(library, asked).rebuild(library.id, job=cast(JobContext, Meddled(change)))
+    assert len(asked.asked) >= len(GROUPS)
     await communities(library, Counting()).rebuild(library.id)
     members = [names for names, _, _ in await told(library)]
     assert any({"Ada Lovelace", "Pierre Curie"} <= names for names in members)
