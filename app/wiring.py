@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from app.chat.afterwards import Afterwards, Titling
 from app.chat.answer import Answering
@@ -33,7 +34,7 @@ from app.evaluation.run import Evaluation
 from app.index import space_queries
 from app.index.spaces import Spaces
 from app.ingestion.communities.rebuild import Communities
-from app.ingestion.communities.report_llm import LlmReports
+from app.ingestion.communities.report_llm import ChosenReports, LlmReports
 from app.ingestion.communities.report_offline import OfflineReports
 from app.ingestion.extract.llm import LlmExtractor
 from app.ingestion.extract.llm_cache import ExtractionCache
@@ -66,6 +67,9 @@ from app.vault.master import keyring
 from app.vault.providers import StoredProviders
 
 log = get(__name__)
+
+T = TypeVar("T")
+FindProvider = Callable[[], ChatProvider | None]
 
 
 class SpaceMismatch(ConfigurationError):
@@ -197,16 +201,19 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         await meter.open(database, default)
         stack.push_async_callback(meter.close)
         stored_providers = await open_stored_providers(settings, database, providers, stack)
-        # Who reads cards is settled now; an address or a key that is stored later is used, but chooses nobody.
-        reader = model_reader(settings, providers)
+        # Who reads cards is asked again for each group of them: a key that is stored meanwhile chooses a model.
+        find_reader = model_reader(settings, providers)
 
         intake = Intake(settings.card_max_bytes)
-        reads = extractor(settings, database, reader, segmenter) if reader else None
-        pipeline = Pipeline(database, spaces, segmenter, settings, reads)
+        find_extractor = by_whom(find_reader, lambda reader: extractor(settings, database, reader, segmenter))
+        pipeline = Pipeline(database, spaces, segmenter, settings, find_extractor)
         retriever = Retriever(database, spaces, segmenter, settings)
         calibrating = Calibrating(database, spaces, segmenter, settings)
         offline = OfflineReports()
-        reports = LlmReports(reader, settings.extract_model, settings, offline) if reader else offline
+        find_reports = by_whom(
+            find_reader, lambda reader: LlmReports(reader, settings.extract_model, settings, offline)
+        )
+        reports = ChosenReports(find_reports, offline)
         communities = Communities(database, spaces, segmenter, reports, settings)
         said = Reader(lambda text: segmenter.terms(text).words)
         recall = Recall(database, spaces, said, settings, MeasuredBackgrounds())
@@ -257,9 +264,11 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             reembedding=Reembedding(database, spaces, settings, calibrating.calibrate_all),
             calibrating=calibrating,
             communities=communities,
-            resolver=Resolver(database, spaces, LlmJudge(reader, settings.extract_model) if reader else None),
+            resolver=Resolver(
+                database, spaces, by_whom(find_reader, lambda reader: LlmJudge(reader, settings.extract_model))
+            ),
             importer=Importer(database, intake.submit_many, settings),
-            evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder, calibrating),
+            evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder, calibrating, communities),
             providers=providers,
             stored_providers=stored_providers,
             meter=meter,
@@ -310,26 +319,49 @@ async def rotate_vault(settings: Settings, database: Database) -> int:
     return await stored.rotate(settings.data_dir if settings.vault_key is None else None)
 
 
-def model_reader(settings: Settings, providers: ChatProviders) -> ChatProvider | None:
-    """The language model that reads cards; None: rules do. Raises ConfigurationError."""
+def model_reader(settings: Settings, providers: ChatProviders) -> FindProvider:
+    """The language model that reads cards at the moment; None: rules do. Raises ConfigurationError for what cannot
+    work as it was set.
+    """
     name = settings.extract_provider or settings.chat_provider
     if name not in providers.list_names():
         raise ConfigurationError(f"MINDCONE_EXTRACT_PROVIDER: no chat provider {name!r}, or it has no base URL.")
-    chosen = settings.extractor
-    if chosen == "auto":
-        # Who only chats with a model of his own that wants no key has not asked it to read every card.
-        asked = settings.extract_provider not in (None, "offline") and not providers.needs_key(name)
-        chosen = "llm" if providers.has_key(name) or asked else "offline"
-    if chosen != "llm":
-        return None
-    if name == "offline":
-        raise ConfigurationError("MINDCONE_EXTRACTOR=llm needs MINDCONE_EXTRACT_PROVIDER, or a MINDCONE_CHAT_PROVIDER.")
-    if providers.needs_key(name) and not providers.has_key(name):
-        raise ConfigurationError(f"MINDCONE_EXTRACTOR=llm: {name} needs MINDCONE_{name.upper()}_API_KEY.")
-    return providers.get_provider(name)
+    if settings.extractor == "llm":
+        if name == OFFLINE:
+            raise ConfigurationError(
+                "MINDCONE_EXTRACTOR=llm needs MINDCONE_EXTRACT_PROVIDER, or a MINDCONE_CHAT_PROVIDER."
+            )
+        if providers.needs_key(name) and not providers.has_key(name):
+            raise ConfigurationError(f"MINDCONE_EXTRACTOR=llm: {name} needs MINDCONE_{name.upper()}_API_KEY.")
+    # Who only chats with a model of his own that wants no key has not asked it to read every card.
+    asked = settings.extract_provider not in (None, OFFLINE) and not providers.needs_key(name)
+
+    def find() -> ChatProvider | None:
+        chosen = settings.extractor
+        if chosen == "auto":
+            is_there = name in providers.list_names()
+            chosen = "llm" if is_there and (asked or providers.has_key(name)) else "offline"
+        return providers.get_provider(name) if chosen == "llm" else None
+
+    return find
 
 
-def chosen_by(providers: ChatProviders, purpose: str, name: str | None) -> Callable[[], ChatProvider | None]:
+def by_whom(find_provider: FindProvider, make: Callable[[ChatProvider], T]) -> Callable[[], T | None]:
+    """What is made over the provider that is chosen at the moment, once for each."""
+    made: dict[str, T] = {}
+
+    def find() -> T | None:
+        provider = find_provider()
+        if provider is None:
+            return None
+        if provider.name not in made:
+            made[provider.name] = make(provider)
+        return made[provider.name]
+
+    return find
+
+
+def chosen_by(providers: ChatProviders, purpose: str, name: str | None) -> FindProvider:
     """The provider chosen for a purpose; None: rules do it, also while that one has no address yet. Raises
     ConfigurationError for one that does not exist.
     """

@@ -129,7 +129,7 @@ async def test_notes_are_quoted_as_they_are(bench: Bench) -> None:
 async def test_pairs_are_judged_with_what_the_notes_say(desk: Desk, bench: Bench) -> None:
     await two_pairs(desk)
     bench.answer(by_name({"World Health Organization": "same", "北京大学": "different"}))
-    resolver = Resolver(desk.database, Spaces(desk.embedder), bench.judge)
+    resolver = Resolver(desk.database, Spaces(desk.embedder), lambda: bench.judge)
     assert await resolver.run(desk.id) == Resolved(merged=1, apart=1)
     (asked,) = bench.said
     sheets = {pair["one"]["name"]: pair for pair in bench.pairs(asked)}
@@ -149,7 +149,7 @@ async def test_pairs_are_judged_with_what_the_notes_say(desk: Desk, bench: Bench
 async def test_what_a_model_cannot_tell_waits_for_a_person(desk: Desk, bench: Bench) -> None:
     await two_pairs(desk)
     bench.answer(says("unsure", "unsure"))
-    resolver = Resolver(desk.database, Spaces(desk.embedder), bench.judge)
+    resolver = Resolver(desk.database, Spaces(desk.embedder), lambda: bench.judge)
     assert await resolver.run(desk.id) == Resolved(unsure=2)
     assert await resolver.run(desk.id) == Resolved()
     assert len(bench.said) == 1
@@ -169,7 +169,7 @@ async def test_many_pairs_go_in_several_calls(desk: Desk, bench: Bench) -> None:
     waiting = len(await desk.pairs())
     assert waiting == len(letters)
     bench.answer(lambda pairs: says(*["same"] * len(pairs)))
-    assert (await Resolver(desk.database, Spaces(desk.embedder), bench.judge).run(desk.id)).merged == waiting
+    assert (await Resolver(desk.database, Spaces(desk.embedder), lambda: bench.judge).run(desk.id)).merged == waiting
     assert [len(bench.pairs(body)) for body in bench.said] == [PAIRS_PER_CALL, waiting - PAIRS_PER_CALL]
 
 
@@ -184,7 +184,7 @@ async def test_a_person_who_decides_meanwhile_is_right_and_nothing_is_locked(des
             await go_on.wait()
             return [Ruling("same")] * len(pairs)
 
-    running = asyncio.create_task(Resolver(desk.database, Spaces(desk.embedder), Slow()).run(desk.id))
+    running = asyncio.create_task(Resolver(desk.database, Spaces(desk.embedder), Slow).run(desk.id))
     await asyncio.wait_for(asked.wait(), 10)
     idle = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()"
     assert await desk.rows(idle) == [(0,)]
@@ -206,7 +206,7 @@ async def test_a_model_never_joins_what_a_person_has_set_apart(desk: Desk, bench
         await revise.merge(session, desk.id, one, other)
         await revise.unmerge(session, desk.id, one)
     bench.answer(lambda pairs: says(*["same"] * len(pairs)))
-    done = await Resolver(desk.database, Spaces(desk.embedder), bench.judge).run(desk.id)
+    done = await Resolver(desk.database, Spaces(desk.embedder), lambda: bench.judge).run(desk.id)
     assert (done.merged, done.apart) == (1, 1)
     assert (await desk.entity("World Health Organization"))[3] != (await desk.entity("World Hedgehog Owners"))[3]
     await desk.in_order()
@@ -220,5 +220,5 @@ async def test_a_model_that_is_down_changes_nothing(desk: Desk, bench: Bench) ->
 
     bench.judge.judge = refused  # type: ignore[method-assign]
     with pytest.raises(ProviderError):
-        await Resolver(desk.database, Spaces(desk.embedder), bench.judge).run(desk.id)
+        await Resolver(desk.database, Spaces(desk.embedder), lambda: bench.judge).run(desk.id)
     assert len(await desk.pairs()) == 2

@@ -27,7 +27,7 @@ from app.settings import Settings
 from app.wiring import Services, open_services
 from app.worker import handlers
 from tests.api_client import API, create, execute, fetch, make_workspace
-from tests.chat_client import with_model
+from tests.chat_client import until, with_model
 
 pytest_plugins = ("tests.api_client", "tests.chat_client")
 
@@ -676,6 +676,39 @@ async def test_who_reads(desk: Desk, model: Model, reader: str) -> None:
     chunks = await desk.rows("SELECT count(*) FROM chunks WHERE workspace_id = :w")
     episodes = await desk.rows("SELECT count(*) FROM episodes WHERE workspace_id = :w")
     assert (chunks, episodes) == ([(1,)], [(0 if reader == "nobody" else 1,)])
+
+
+@knobs_are(extractor="auto", vault_poll_seconds=0.05)
+async def test_a_key_that_is_stored_chooses_who_reads_without_a_restart(
+    desk: Desk, model: Model, client: httpx.AsyncClient, settings: Settings, database_dsn: str
+) -> None:
+    """One process stores it, another one, which runs already, reads cards; and back."""
+    model.reads = lambda _: fact("Apollo")
+    async with open_services(settings, database_dsn) as worker:
+
+        async def learned(title: str) -> str:
+            card_id = await desk.add(TEXT, title)
+            await run_until_idle(database_dsn, handlers(worker), settings)
+            return str((await desk.told(card_id))["by"]).partition("/")[0]
+
+        async def has_key(wanted: bool) -> None:
+            async def seen() -> bool:
+                return worker.providers.has_key("custom") is wanted
+
+            await until(seen)
+
+        assert await learned("First") != "llm"
+        assert model.passages == []
+        stored = await client.put(f"{API}/providers/custom", json={"api_key": "sk-test-0123456789"})
+        assert stored.status_code == 200, stored.text
+        await has_key(True)
+        assert await learned("Second") == "llm"
+        assert len(model.passages) == 1
+        assert model.fake.exchanges[0].headers["authorization"] == "Bearer sk-test-0123456789"
+        assert (await client.delete(f"{API}/providers/custom")).status_code == 204
+        await has_key(False)
+        assert await learned("Third") != "llm"
+        assert len(model.passages) == 1
 
 
 @knobs_are(extract_model="reader-1", extract_answer_tokens=777, max_gleanings=2)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -63,7 +63,9 @@ class Outcome:
 
 
 class Pipeline:
-    """`extractor` None: rules alone, by the offline extractor; with `extract` off in the settings: chunks alone."""
+    """`find_extractor` gives the one that reads at the moment, asked for each group of cards; None: rules alone, by the
+    offline extractor. With `extract` off in the settings: chunks alone.
+    """
 
     def __init__(
         self,
@@ -71,14 +73,14 @@ class Pipeline:
         spaces: Spaces,
         segmenter: Segmenter,
         settings: IngestionSettings,
-        extractor: Extractor | None = None,
+        find_extractor: Callable[[], Extractor | None] = lambda: None,
     ) -> None:
         self._database = database
         self._spaces = spaces
         self._segmenter = segmenter
         self._settings = settings
         self._offline = OfflineExtractor(segmenter)
-        self._extractor = extractor or self._offline
+        self._find_extractor = find_extractor
         self._linker = Linker(segmenter)
         # Preparing is Python: several groups at once would only all be late for the embedder.
         self._preparing = asyncio.Lock()
@@ -102,10 +104,11 @@ class Pipeline:
             texts = await queries.start_work(session, workspace_id, tasks)
         if not texts:
             return outcome
+        reads = self._find_extractor() or self._offline
         try:
-            learned, unread = await self._learn(workspace_id, texts, outcome, last_attempt)
+            learned, unread = await self._learn(workspace_id, texts, reads, outcome, last_attempt)
             if learned:
-                await self._link_and_write(workspace_id, learned, outcome)
+                await self._link_and_write(workspace_id, learned, reads, outcome)
             await self._analyse(outcome.ready)
             if unread is not None:
                 raise unread
@@ -117,7 +120,12 @@ class Pipeline:
     # ------------------------------------------------------------------------- chunk and extract
 
     async def _learn(
-        self, workspace_id: uuid.UUID, texts: Sequence[CardText], outcome: Outcome, last_attempt: bool
+        self,
+        workspace_id: uuid.UUID,
+        texts: Sequence[CardText],
+        reads: Extractor,
+        outcome: Outcome,
+        last_attempt: bool,
     ) -> tuple[list[Learned], BaseException | None]:
         """What can be written, and why the rest cannot yet."""
         waits: BaseException | None = None
@@ -144,7 +152,7 @@ class Pipeline:
                 chunked = [one.knowing(names) for one in chunked]
             return chunked, broken
 
-        if self._extractor is self._offline:
+        if reads is self._offline:
             # One group after the other, whole: were all groups chunked first, the embedder would wait for the last.
             async with self._preparing:
                 chunked, broken = await chunk()
@@ -154,7 +162,7 @@ class Pipeline:
                 chunked, broken = await chunk()
             extractions: dict[uuid.UUID, Extraction] = {}
             if extracting:
-                extractions, waits = await self._extract(workspace_id, chunked, before.posted, last_attempt)
+                extractions, waits = await self._extract(workspace_id, chunked, reads, before.posted, last_attempt)
                 chunked = [one for one in chunked if one.card.card_id in extractions]
             async with self._preparing:
                 learned, unread = await asyncio.to_thread(
@@ -182,6 +190,7 @@ class Pipeline:
         self,
         workspace_id: uuid.UUID,
         chunked: Sequence[Chunked],
+        reads: Extractor,
         posted: Container[uuid.UUID],
         last_attempt: bool,
     ) -> tuple[dict[uuid.UUID, Extraction], BaseException | None]:
@@ -197,7 +206,7 @@ class Pipeline:
             if one.card.card_id in posted:
                 return await asyncio.to_thread(self._read, one)
             try:
-                found = await self._extractor.extract(one.source, final=last_attempt)
+                found = await reads.extract(one.source, final=last_attempt)
             except Exception as error:
                 if not last_attempt:
                     raise
@@ -242,7 +251,9 @@ class Pipeline:
 
     # ------------------------------------------------------------------------------------- embed
 
-    async def _link_and_write(self, workspace_id: uuid.UUID, learned: Sequence[Learned], outcome: Outcome) -> None:
+    async def _link_and_write(
+        self, workspace_id: uuid.UUID, learned: Sequence[Learned], reads: Extractor, outcome: Outcome
+    ) -> None:
         """Embedding takes its time; when others have changed what the plan counts on, only what is new is embedded."""
         made: dict[int, Vectors] = {}
         for attempt in range(PLANS):
@@ -253,7 +264,7 @@ class Pipeline:
                 await self._embed(workspace_id, learned, plan, target, made.setdefault(target.id, {}), outcome)
             try:
                 async with self._writing.setdefault(workspace_id, asyncio.Lock()):
-                    await self._write(workspace_id, learned, plan, made, outcome)
+                    await self._write(workspace_id, learned, plan, made, reads, outcome)
                 return
             except PlanOutdated:
                 if attempt + 1 == PLANS:
@@ -335,6 +346,7 @@ class Pipeline:
         learned: Sequence[Learned],
         plan: Plan,
         made: Mapping[int, Vectors],
+        reads: Extractor,
         outcome: Outcome,
     ) -> None:
         """Raises PlanOutdated when a space came in while the texts were embedded."""
@@ -362,9 +374,9 @@ class Pipeline:
             await posted_queries.delete_stale(
                 session, workspace_id, [(card.card_id, card.card.text_version) for card in cards]
             )
-            by = "off" if self._settings.extractor == "off" else self._extractor.version
+            by = "off" if self._settings.extractor == "off" else reads.version
             await queries.set_ready(session, workspace_id, {card.card_id: _told_of(card, by) for card in cards})
-            if self._extractor is not self._offline and plan.newcomers:
+            if reads is not self._offline and plan.newcomers:
                 # A model decides about the pairs that rules leave open; one pending job a workspace.
                 await enqueue(session, NewJob(LINK, workspace_id, dedupe_key=LINK))
         outcome.ready += len(cards)

@@ -9,13 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from app.budget.count import ScriptEstimate
 from app.core.log import get
-from app.ingestion.communities.report import MAX_FINDINGS, MODEL_FAILED, Finding, Place, Report, ReportInput
+from app.ingestion.communities.report import (
+    MAX_FINDINGS,
+    MODEL_FAILED,
+    Finding,
+    Place,
+    Report,
+    ReportBuilder,
+    ReportInput,
+)
 from app.ingestion.communities.report_offline import OfflineReports, language_of, rate
 from app.ingestion.communities.report_prompt import (
     INSTRUCTIONS,
@@ -94,6 +102,21 @@ class LlmReports:
         frame = self._count(INSTRUCTIONS) + self._count(json.dumps(SCHEMA)) + 200
         room = int((window - self._settings.report_answer_tokens - frame) / _MARGIN)
         return max(min(self._settings.report_input_tokens, room), 200)
+
+
+class ChosenReports:
+    """A `ReportBuilder`: the one that `find_builder` gives at the moment, or else `otherwise`."""
+
+    def __init__(self, find_builder: Callable[[], ReportBuilder | None], otherwise: ReportBuilder) -> None:
+        self._find_builder = find_builder
+        self._otherwise = otherwise
+
+    @property
+    def version(self) -> str:
+        return (self._find_builder() or self._otherwise).version
+
+    async def build(self, given: ReportInput) -> Report:
+        return await (self._find_builder() or self._otherwise).build(given)
 
 
 def read_report(said: Mapping[str, Any], given: ReportInput, material: Material, name: str) -> Report:

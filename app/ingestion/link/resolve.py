@@ -7,7 +7,7 @@ have decided, or cards gone: everything is looked at again under the graph's loc
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,19 +50,21 @@ class _Waiting:
 
 
 class Resolver:
-    """Without a `judge` (offline) pairs keep waiting for a person."""
+    """Where `find_judge` gives none (offline) pairs keep waiting for a person."""
 
-    def __init__(self, database: Database, spaces: Spaces, judge: Judge | None = None) -> None:
+    def __init__(
+        self, database: Database, spaces: Spaces, find_judge: Callable[[], Judge | None] = lambda: None
+    ) -> None:
         self._database = database
         self._spaces = spaces
-        self._judge = judge
+        self._find_judge = find_judge
 
     async def run(self, workspace_id: uuid.UUID) -> Resolved:
         """The handler of the job. Idempotent. Raises ProviderError."""
         done = Resolved()
         done.embedded = await self.embed_missing(workspace_id)
-        if self._judge is not None:
-            await self.resolve_pairs(workspace_id, self._judge, done)
+        if (judge := self._find_judge()) is not None:
+            await self.resolve_pairs(workspace_id, judge, done)
         return done
 
     async def embed_missing(self, workspace_id: uuid.UUID) -> int:
