@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from app.chat.afterwards import Afterwards, Titling
 from app.chat.answer import Answering
 from app.chat.asking import Asking
@@ -50,7 +52,10 @@ from app.memory.edit import Editing
 from app.memory.near import Reader
 from app.memory.recall import Recall
 from app.memory.reflect import Reflecting
+from app.memory.vectors import MemoryVectors
+from app.people import audit_queries as audit
 from app.people import queries as people
+from app.people.keys import Principal
 from app.people.metering import TokenMeter
 from app.providers.embedding import build as build_embedder
 from app.providers.embedding import build_next
@@ -105,6 +110,7 @@ class Services:
     answering: Answering
     asking: Asking
     memories: Editing
+    memory_vectors: MemoryVectors
     recall: Recall
     remembering: Remembering
     reflection: Reflection
@@ -218,6 +224,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
         said = Reader(lambda text: segmenter.terms(text).words)
         recall = Recall(database, spaces, said, settings, MeasuredBackgrounds())
         memories = Editing(database, spaces, said, settings)
+        memory_vectors = MemoryVectors(database, spaces)
         remembering = Remembering(recall)
         reflects = chosen_by(providers, "memory_reflect", settings.memory_reflect_provider)
         reflecting = Reflecting(memories, recall, reflects, settings.memory_reflect_model)
@@ -261,7 +268,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             intake=intake,
             unqueued=unqueued,
             pipeline=pipeline,
-            reembedding=Reembedding(database, spaces, settings, calibrating.calibrate_all),
+            reembedding=Reembedding(database, spaces, settings, calibrating.calibrate_all, [memory_vectors]),
             calibrating=calibrating,
             communities=communities,
             resolver=Resolver(
@@ -275,6 +282,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             answering=answering,
             asking=Asking(database, answering, remembering),
             memories=memories,
+            memory_vectors=memory_vectors,
             recall=recall,
             remembering=remembering,
             reflection=reflection,
@@ -316,7 +324,12 @@ async def rotate_vault(settings: Settings, database: Database) -> int:
     """
     providers = ChatProviders(settings, sentences=sentences, terms=Segmenter().terms)
     stored = stored_providers_of(settings, database, providers)
-    return await stored.rotate(settings.data_dir if settings.vault_key is None else None)
+
+    async def told(session: AsyncSession, count: int) -> None:
+        operator = Principal(await people.ensure_default_workspace(session), frozenset({"admin"}))
+        await audit.record(session, operator, "vault.rotated", envelopes=count)
+
+    return await stored.rotate(settings.data_dir if settings.vault_key is None else None, told)
 
 
 def model_reader(settings: Settings, providers: ChatProviders) -> FindProvider:

@@ -175,7 +175,8 @@ async def empty_trash(services: Services) -> None:
 
 async def embed_memories(services: Services) -> None:
     """Memories that were changed, or that an embedder was away for, get their vectors."""
-    await services.memories.embed_lacking()
+    await services.memory_vectors.fill()
+    await services.memory_vectors.drop_left()
 
 
 async def archive_memories(services: Services) -> None:

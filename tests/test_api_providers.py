@@ -329,6 +329,8 @@ async def test_a_file_of_master_keys_is_rotated_under_a_running_instance(
     await put(client, base_url=fake.base_url, api_key=KEY)
     before = (settings.data_dir / "vault.key").read_text()
     assert await rotate_vault(settings, services.database) == 1
+    (event,) = (await client.get(f"{API}/audit", params={"action": "vault"})).json()["items"]
+    assert (event["action"], event["detail"], event["key_id"]) == ("vault.rotated", {"envelopes": 1}, None)
     await services.stored_providers.refresh()
     await ask(client)
     assert sent_key(fake) == f"Bearer {KEY}"

@@ -411,8 +411,8 @@ async def test_a_memory_without_a_vector_is_found_by_its_words_and_gets_one_late
     await edit(services, USER, "append", "tea", body="and black coffee")
     await execute(services.database, "DELETE FROM memory_vectors")
     assert [one.slug for one in await services.recall.recall(services.default_workspace, "black coffee")] == ["tea"]
-    assert await services.memories.embed_lacking() == 1
-    assert await services.memories.embed_lacking() == 0
+    assert await services.memory_vectors.fill() == 1
+    assert await services.memory_vectors.fill() == 0
     ((hashed, kept),) = await fetch(
         services.database, "SELECT v.text_hash, m.text_hash FROM memory_vectors v JOIN memories m ON m.id = v.memory_id"
     )
@@ -423,7 +423,8 @@ async def test_vectors_of_spaces_that_were_left_go(services: Services) -> None:
     """H4, H7"""
     await edit(services, USER, "create", "tea", body="Drinks green tea")
     await execute(services.database, "UPDATE memory_vectors SET space_id = 999")
-    assert await services.memories.embed_lacking() == 1
+    assert await services.memory_vectors.fill() == 1
+    await services.memory_vectors.drop_left()
     assert await fetch(
         services.database, "SELECT count(*) FROM memory_vectors v JOIN embedding_spaces s ON s.id = v.space_id"
     ) == [(1,)]

@@ -48,6 +48,7 @@ from app.ingestion.reembed import REEMBED, Reembedding
 from app.jobs.job import JobContext
 from app.jobs.run import run_until_idle
 from app.jobs.settings import JobSettings
+from app.memory.change import USER, Change, embedded_text
 from app.providers.embedding import build, build_next
 from app.providers.embedding.openai_embeddings import OpenAIEmbeddings
 from app.providers.ports import DimensionMismatch
@@ -772,6 +773,56 @@ async def test_a_changed_embedder_is_refused_and_the_way_is_named(
         await assert_found(filled, opened.retriever, filled.new)
     async with open_services(changed, database_dsn) as opened:
         await assert_found(filled, opened.retriever, filled.new)
+
+
+async def test_memories_are_counted_and_move_with_everything_else(
+    filled: World, database_dsn: str, tmp_path: Path
+) -> None:
+    """H4"""
+    beside = Settings(
+        **variables(filled.old),
+        **variables(filled.new, "embedder_next"),
+        data_dir=tmp_path,
+        sample="off",
+        reembed_keep_hours=0,
+    )
+    async with open_services(beside, database_dsn) as opened:
+        moving = opened.reembedding
+        for slug, body in (("tea", "Drinks green tea"), ("cats", "Has seven cats"), ("old", "Lived in Rome once")):
+            await opened.memories.edit(opened.default_workspace, Change("create", slug, body=body), USER)
+        await opened.memories.edit(opened.default_workspace, Change("archive", "old"), USER)
+
+        async def counted() -> tuple[int, int, dict[str, int]]:
+            """Texts that are there and all, and vectors of memories by part."""
+            status = await moving.status(counted=True)
+            vectors = {space.part: (space.vectors or {})["memory_vectors"] for space in status.spaces}
+            return (*((p.done, p.total) if (p := status.progress) else (0, 0)), vectors)
+
+        await moving.begin()
+        assert await counted() == (0, 13 + 2, {"current": 3, "filling": 0})
+        await run_until_idle(database_dsn, {REEMBED: moving.fill}, QUICK)
+        assert await counted() == (15, 15, {"current": 3, "filling": 2})
+
+        await filled.library.execute(
+            "DELETE FROM memory_vectors WHERE ctid = (SELECT ctid FROM memory_vectors WHERE space_id = :s LIMIT 1)",
+            s=await filled.space_id(filled.new),
+        )
+        assert (await counted())[:2] == (14, 15)
+        assert not await moving.advance()
+        await run_until_idle(database_dsn, {REEMBED: moving.fill}, QUICK)
+        assert await moving.advance()
+
+        rows = await filled.library.rows(
+            "SELECT v.dense::text, m.title, m.body FROM memory_vectors v JOIN memories m ON m.id = v.memory_id "
+            "AND m.text_hash = v.text_hash WHERE v.space_id = :s",
+            s=await filled.space_id(filled.new),
+        )
+        assert len(rows) == 2
+        for dense, title, body in rows:
+            made = np.array(json.loads(dense))
+            assert np.abs(made - filled.new.vector(embedded_text(title, body))).max() < 1e-3
+        assert await moving.drop_left() == 1
+        assert await filled.library.rows("SELECT count(*) FROM memory_vectors") == [(2,)]
 
 
 def test_settings_of_the_next_embedder(tmp_path: Path) -> None:

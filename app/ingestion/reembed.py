@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -85,7 +85,7 @@ class SpaceView:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the filling is: chunks and texts of the graph that are done, of all there are."""
+    """How far the filling is: chunks, texts of the graph and memories that are done, of all there are."""
 
     done: int
     total: int
@@ -105,6 +105,27 @@ BeforeSwitch = Callable[[int, Embedder], Awaitable[None]]
 """What must be ready in a space (row id, its embedder) before search reads it."""
 
 
+class Kept(Protocol):
+    """Vectors that somebody else keeps beside those of cards and their graph."""
+
+    @property
+    def table(self) -> str: ...
+
+    async def fill(self, workspace_id: uuid.UUID) -> int:
+        """Make what a workspace lacks in all spaces that are written. Raises ProviderError."""
+        ...
+
+    async def drop_left(self) -> None: ...
+
+    async def count_vectors(self, session: AsyncSession, space_id: int) -> int: ...
+
+    async def count_texts(self, session: AsyncSession) -> int:
+        """What there is to be embedded, over all workspaces."""
+        ...
+
+    async def count_lacking(self, session: AsyncSession, workspace_id: uuid.UUID, space_id: int) -> int: ...
+
+
 class Reembedding:
     def __init__(
         self,
@@ -112,11 +133,13 @@ class Reembedding:
         spaces: Spaces,
         settings: IngestionSettings,
         before_switch: BeforeSwitch | None = None,
+        beside: Sequence[Kept] = (),
     ) -> None:
         self._database = database
         self._spaces = spaces
         self._settings = settings
         self._before_switch = before_switch
+        self._beside = beside
         self._filling = Filling(database, spaces, settings)
 
     # ------------------------------------------------------------------- what people ask for
@@ -165,7 +188,7 @@ class Reembedding:
                     space.key,
                     _part(space),
                     space.filling_since or space.left_at,
-                    await stored.count_rows(session, space.id) if counted else None,
+                    await self._count_rows(session, space.id) if counted else None,
                 )
                 for space in spaces
             ]
@@ -190,8 +213,11 @@ class Reembedding:
         async with self._database.read() as session:
             jobs = await stored.list_jobs(session, REEMBED, _dedupe_key(pair.filling_id))
             total = await stored.count_all(session, pair.current_id)
+            for kept in self._beside:
+                total += await kept.count_texts(session)
             for workspace_id in await stored.list_workspaces(session):
                 missing += await count_missing(session, workspace_id, pair)
+                missing += await self._count_lacking(session, workspace_id, pair)
         stuck = [
             Stuck(j.workspace_id, j.error_code, j.error_detail) for j in jobs if j.state in ("failed", "cancelled")
         ]
@@ -202,6 +228,18 @@ class Reembedding:
         SpaceUnavailable.
         """
         await self._filling.run(job)
+        for kept in self._beside:
+            await kept.fill(job.workspace_id)
+
+    async def _count_rows(self, session: AsyncSession, space_id: int) -> dict[str, int]:
+        """Vectors of a space by table."""
+        counted = await stored.count_rows(session, space_id)
+        for kept in self._beside:
+            counted[kept.table] = await kept.count_vectors(session, space_id)
+        return counted
+
+    async def _count_lacking(self, session: AsyncSession, workspace_id: uuid.UUID, pair: Pair) -> int:
+        return sum([await kept.count_lacking(session, workspace_id, pair.filling_id) for kept in self._beside])
 
     # ------------------------------------------------------------------------------ the switch
 
@@ -240,7 +278,9 @@ class Reembedding:
         lacking = []
         for workspace_id in workspaces:
             async with self._database.read() as session:
-                if await count_missing(session, workspace_id, pair, up_to=1):
+                if await count_missing(session, workspace_id, pair, up_to=1) or await self._count_lacking(
+                    session, workspace_id, pair
+                ):
                     lacking.append(workspace_id)
         return lacking
 
@@ -263,6 +303,8 @@ class Reembedding:
         async with self._database.read() as session:
             spaces = [one for one in await space_queries.list_spaces(session) if one.left_at and one.left_at <= before]
             workspaces = await stored.list_workspaces(session)
+        for kept in self._beside if spaces else ():
+            await kept.drop_left()
         gone = 0
         for space in spaces:
             await vector_index.drop(self._database, space.id)
@@ -286,7 +328,7 @@ class Reembedding:
             if not await _is_left(session, space.id):
                 return False
             await stored.delete_staged(session, space.id)
-            if any((await stored.count_rows(session, space.id)).values()):
+            if any((await self._count_rows(session, space.id)).values()):
                 return False
             await space_queries.delete_space(session, space.id)
         log.info("space_dropped", space=space.key)

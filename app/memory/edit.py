@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
-from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -43,8 +42,6 @@ from app.memory.tables import Memory
 from app.providers.ports import ProviderError
 
 log = get(__name__)
-
-_EMBEDDED_AT_ONCE: Final = 32
 
 
 class Editing:
@@ -173,36 +170,6 @@ class Editing:
     async def _held(self, session: AsyncSession, workspace_id: uuid.UUID, slug: str) -> Memory:
         await queries.lock_memories(session, workspace_id)
         return await queries.get_memory(session, workspace_id, slug)
-
-    # ---------------------------------------------------------------------------------- vectors
-
-    async def embed_lacking(self) -> int:
-        """Vectors of all memories that have none of their present text, in every space that is written; and those of
-        other spaces go. Gives how many were made.
-        """
-        made = 0
-        while True:
-            async with self._database.read() as session:
-                lacking = await queries.list_lacking(session, _EMBEDDED_AT_ONCE)
-            rows: list[queries.VectorRow] = []
-            for space_key in dict.fromkeys(one.space_key for one in lacking):
-                embedder = self._spaces.find(space_key)
-                if embedder is None:
-                    continue
-                wanted = [one for one in lacking if one.space_key == space_key]
-                embeddings = await embedder.passages([embedded_text(one.title, one.body) for one in wanted])
-                rows += [
-                    (one.workspace_id, one.memory_id, one.space_id, one.text_hash, vector)
-                    for one, vector in zip(wanted, embeddings.dense, strict=True)
-                ]
-            if not rows:
-                break
-            async with self._database.unit() as session:
-                await queries.save_vectors(session, rows)
-            made += len(rows)
-        async with self._database.unit() as session:
-            await queries.delete_left_vectors(session)
-        return made
 
     async def _embed(self, look: Look) -> Embedded | None:
         """None where that cannot be had: words alone decide then, and the vector is made later."""

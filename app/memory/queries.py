@@ -432,20 +432,50 @@ class Lacking:
     text_hash: uuid.UUID
 
 
-_LACKING = text("""
-    SELECT m.workspace_id, m.id, s.id, s.key, m.title, m.body, m.text_hash
-    FROM memories m CROSS JOIN embedding_spaces s
-    WHERE (s.is_current OR s.filling_since IS NOT NULL) AND m.status <> 'archived'
-      AND NOT EXISTS (
+_LACKS = """
+    m.status <> 'archived' AND NOT EXISTS (
         SELECT 1 FROM memory_vectors v
         WHERE v.workspace_id = m.workspace_id AND v.memory_id = m.id AND v.space_id = s.id
-          AND v.text_hash = m.text_hash)
-    LIMIT :limit""")
+          AND v.text_hash = m.text_hash)"""
 
 
-async def list_lacking(session: AsyncSession, limit: int) -> list[Lacking]:
-    """Of all workspaces, in the spaces that are read or being filled."""
-    return [Lacking(*row) for row in await session.execute(_LACKING, {"limit": limit})]
+async def list_lacking(
+    session: AsyncSession, space_keys: Sequence[str], limit: int, workspace_id: uuid.UUID | None = None
+) -> list[Lacking]:
+    """Of one workspace or all, in those of these spaces that are read or being filled."""
+    connection = await raw(session)
+    rows = await connection.fetch(
+        f"""
+        SELECT m.workspace_id, m.id, s.id, s.key, m.title, m.body, m.text_hash
+        FROM memories m CROSS JOIN embedding_spaces s
+        WHERE (s.is_current OR s.filling_since IS NOT NULL) AND s.key = ANY($1)
+          AND ($3::uuid IS NULL OR m.workspace_id = $3) AND {_LACKS}
+        LIMIT $2""",  # noqa: S608
+        list(space_keys),
+        limit,
+        workspace_id,
+    )
+    return [Lacking(*row) for row in rows]
+
+
+async def count_lacking(session: AsyncSession, workspace_id: uuid.UUID, space_id: int) -> int:
+    connection = await raw(session)
+    statement = f"""
+        SELECT count(*) FROM memories m JOIN embedding_spaces s ON s.id = $2
+        WHERE m.workspace_id = $1 AND {_LACKS}"""  # noqa: S608
+    return int(await connection.fetchval(statement, workspace_id, space_id))
+
+
+async def count_embedded(session: AsyncSession) -> int:
+    """Memories that are to have a vector, over all workspaces."""
+    found = await session.scalar(text("SELECT count(*) FROM memories WHERE status <> 'archived'"))
+    return int(found or 0)
+
+
+async def count_vectors(session: AsyncSession, space_id: int) -> int:
+    """Over all workspaces."""
+    found = await session.scalar(text("SELECT count(*) FROM memory_vectors WHERE space_id = :s"), {"s": space_id})
+    return int(found or 0)
 
 
 async def delete_left_vectors(session: AsyncSession) -> int:

@@ -37,6 +37,7 @@ _RESOLVE_SECONDS: Final = 3.0
 _LEAST_SHOWN: Final = 12
 
 Then = Callable[[AsyncSession], Awaitable[None]]
+ThenCounted = Callable[[AsyncSession, int], Awaitable[None]]
 
 
 class VaultKeyMissing(Conflict):
@@ -139,15 +140,18 @@ class StoredProviders:
             await self._providers.configure({row.name: _opened(row, keyring) for row in rows if row.name in SPECS})
             self._seen = {row.name: row.version for row in rows}
 
-    async def rotate(self, data_dir: Path | None = None) -> int:
+    async def rotate(self, data_dir: Path | None = None, then: ThenCounted | None = None) -> int:
         """Everything that is sealed, under a fresh master key in that directory, or (None) under the one that seals by
-        now. Gives how many envelopes were changed. Raises VaultKeyMissing, Unopenable.
+        now. Gives how many envelopes were changed; `then` is told, and writes in the transaction that holds the vault.
+        Raises VaultKeyMissing, Unopenable.
         """
         async with self._database.unit() as holding:
             await queries.lock_vault(holding)
             if data_dir is not None:
                 await asyncio.to_thread(add_key, data_dir)
             changed = await self._rewrap()
+            if then is not None:
+                await then(holding, changed)
             if data_dir is not None:
                 await asyncio.to_thread(drop_old_keys, data_dir)
         return changed
