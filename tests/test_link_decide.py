@@ -198,6 +198,13 @@ def test_distance(one: str, other: str, edits: int) -> None:
         ("US agency, abbreviated FBI, in Washington", ("FBI",)),
         ("英文 forgetting curve，艾宾浩斯提出", ("forgetting curve",)),
         ("A framework for the web", ()),
+        ("容器编排系统，别名 k8s，英文名为Kubernetes", ("k8s", "Kubernetes")),
+        ("一家研究机构，全称中国科学院，缩写为 CAS", ("中国科学院", "CAS")),
+        ("一种图，英文“knowledge graph”，中文：知识图谱", ("knowledge graph", "知识图谱")),
+        ("指别名记录，把一个域名指向另一个", ()),
+        ("Network Attached Storage 三个英文单词的缩写，中文意思是网络上的存储", ()),
+        ("全角，英文字母和英文标点是半角", ()),
+        ("中文是使用人数最多的语言", ()),
     ],
 )
 def test_names_that_a_description_states(description: str, names: tuple[str, ...]) -> None:

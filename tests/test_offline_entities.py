@@ -208,6 +208,8 @@ def test_a_link_called_by_a_pronoun_teaches_no_alias() -> None:
         ("配图", "见 [[图片保存：图床or本地|图床]]。"),
         ("心理学", "[[克鲁格效应]]（Kruger and Dunning）说的是自知。"),
         ("Links", "A link leads out of [[Logseq]] (or render image)."),
+        ("创伤", "[[压力反应]]很常见。它称为**创伤后压力反应**（post-traumatic stress reaction）。"),
+        ("词汇", "[[词条]]（英文单词）很多。"),
     ],
 )
 def test_what_only_explains_a_name_is_no_other_name(title: str, content: str) -> None:

@@ -6,6 +6,7 @@ An explanation is none, and neither is a part, an example or a credit: names tha
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from app.ingestion.extract.offline_names import CLAUSE_MARK, is_name, words_in
 from app.text.names_words import FUNCTION, is_ordinary
@@ -17,6 +18,7 @@ _DOMAIN = re.compile(r"\w\.(?:com|cn|net|org|io|me|app|dev|info|co)(?:/|$)", re.
 _CITED = re.compile(r"\bet al\b|\bopens?\b.*\bwindow\b|[饰译著编摄绘]$|缩写|意思", re.I)
 _CLAUSES = re.compile(r"[:：，]|\bor\b")
 _LATIN_WORD = re.compile(r"[A-Za-z]{2}")
+_SET_OFF: Final = ("**", "__", "==", "]]", "》", "」")
 _AND = re.compile(r"&|[与和及]|\band\b")
 # What stands in brackets behind a name explains it as often as it says it again: （内含物价）, （轻量级标记语言）.
 _SAYS_WHAT = re.compile(r"(?:内含|包含|不?含|包括|包|不|已|未|需|仅|只|共|约|可|如|例|见|用|由|在|从|被)")
@@ -45,10 +47,14 @@ def is_alias(alias: str, name: str) -> bool:
     return in_han or any(c.isupper() for c in alias)
 
 
-def ends_a_word(text: str, start: int) -> bool:
-    """Whether a Han name is the end of a longer compound."""
+def ends_a_word(text: str, start: int, end: int) -> bool:
+    """Whether a Han name is the end of a longer compound. What is set off from the text is one word altogether:
+    in **创伤后压力反应** it begins at the marks.
+    """
     before = text[start - 1] if start else ""
-    return bool(before) and is_han(before) and is_han(text[start]) and before not in GRAMMAR
+    if not before or not is_han(before) or not is_han(text[start]):
+        return False
+    return before not in GRAMMAR or text.startswith(_SET_OFF, end)
 
 
 def may_be_alias(other: str) -> bool:

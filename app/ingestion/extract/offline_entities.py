@@ -42,7 +42,8 @@ _TITLE_AUTHOR = re.compile(f"^(.{{1,60}}?)[-－—]([{HAN}]{{2,4}}|[{HAN}]{{1,8}
 _PARENTHESIS = re.compile(r"[\]*_》」\ufffc]{0,3}[ \t]{0,2}[(（]([^()（）\n]{1,120})[)）]")
 _PART = re.compile(r"[,，;；、/]\s*")
 _CALLED = re.compile(
-    r"^(?:简称|缩写为?|英文名?为?|又称|又名|也称|也叫|亦称|全称|原名|别名|俗称|英语|英文|abbreviated(?: as| to)?|"
+    r"^(?:简称|缩写为?|英文名为?|又称|又名|也称|也叫|亦称|全称|原名|别名|俗称|abbreviated(?: as| to)?|"
+    r"(?:英文|英语)(?=\s*[:：为]?\s*[“\"]?[A-Za-z])为?|"
     r"also known as|also called|also|aka|a\.k\.a\.|known as|formerly|short for|or|i\.e\.)\s*[:：]?\s*",
     re.I,
 )
@@ -255,7 +256,7 @@ class _Card:
             return
         matcher = self._matcher()
         # What only ends a longer word is not what the brackets explain: 支链氨基酸（BCAA） says nothing of 氨基酸.
-        ends = {end: (name, start) for name, start, end in matcher.find(text) if not ends_a_word(text, start)}
+        ends = {end: (name, start) for name, start, end in matcher.find(text) if not ends_a_word(text, start, end)}
         told: dict[str, list[str]] = {}
         for match in _PARENTHESIS.finditer(text):
             owner = ends.get(match.start())

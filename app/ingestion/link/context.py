@@ -8,7 +8,7 @@ from itertools import product
 from typing import Final
 
 from app.ingestion.link.shapes import shape, shown
-from app.ingestion.link.words import CUES_HAN, CUES_LATIN, KINDRED, PROFESSIONS
+from app.ingestion.link.words import CUES_HAN, CUES_HAN_JOINED, CUES_LATIN, KINDRED, PROFESSIONS
 from app.text.normalise import HAN, fold, name_key
 
 _CLAUSE = re.compile(r"[，。,.;；!！?？\n]")
@@ -18,8 +18,14 @@ _SAID = re.compile(
     r"\s*(?:an?\b|the\b|我的|一位|一名|一个)?"
 )
 _STOP: Final = '[^，。,.;；:：!！?？()（）\\n「」“”"《》]{1,60}'
+_JOIN: Final = "(?:为|是|叫|作|做|:|：)"
+_QUOTE: Final = "[「“\"'《]"
+# 英文单词, 中文意思是 and 英文字母 tell no name: a language does where a word of it follows.
 _CUE = re.compile(
-    f"(?:(?:{CUES_HAN})(?:为|是|叫|作|做|:|：)?|\\b(?:{CUES_LATIN})\\b)\\s*[「“\"'《]?\\s*({_STOP})", re.IGNORECASE
+    f"(?:(?:{CUES_HAN}){_JOIN}?|(?:{CUES_HAN_JOINED})(?:{_JOIN}|(?=\\s*(?:{_QUOTE}|[a-z])))"
+    f"|(?:英文|英语){_JOIN}?(?=\\s*{_QUOTE}?\\s*[a-z])|中文(?:为|叫|:|：|(?=\\s*{_QUOTE}))"
+    f"|\\b(?:{CUES_LATIN})\\b)\\s*{_QUOTE}?\\s*({_STOP})",
+    re.IGNORECASE,
 )
 _LATIN_RUN = re.compile(f"^[^{HAN}]+")
 _LONGEST_CLAUSE: Final = 60

@@ -131,9 +131,12 @@ NUMBER_WORDS: Final = {
 # --------------------------------------------------------------------------------- stated aliases
 
 CUES_HAN: Final = (
-    "英文缩写|英文简称|英文名|英文|英语|中文名|中文|简称|缩写|全称|全名|又称|又叫|又名|也叫|也称|也写作|亦称|俗称|别名|别称|"
-    "原名|本名|笔名|曾用名|旧称|昵称|外号|绰号"
+    "英文缩写|英文简称|英文名|中文名|简称|全称|全名|又称|又叫|又名|也叫|也称|也写作|亦称|俗称|别称|原名|本名|笔名|曾用名|旧称|"
+    "昵称|外号|绰号"
 )
+"""A name may follow at once: 笔名老舍."""
+CUES_HAN_JOINED: Final = "缩写|别名"
+"""Behind these something joins, or the script changes: 别名记录 is a record, 别名为… tells a name."""
 CUES_LATIN: Final = (
     r"short for|shortened to|abbreviated(?: to| as)?|(?:abbreviation|acronym|initialism) (?:of|for)|stands for|"
     r"also (?:known|called|written)(?: as)?|better known as|known as|a\.?k\.?a\.?|formerly(?: known as)?|"
