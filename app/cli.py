@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import administration, database, measuring, memory, notes, routing, running, spaces
+from app.commands import administration, communities, database, measuring, memory, notes, routing, running, spaces
 from app.commands.common import err
 from app.core.errors import MindConeError
 from app.settings import unknown_variables
@@ -17,6 +17,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 for part in (running, notes, routing, measuring, administration, spaces):
     app.add_typer(part.app)
 app.add_typer(database.app, name="db", no_args_is_help=True, help="The schema of the database.")
+app.add_typer(communities.app, name="communities", no_args_is_help=True, help="What the notes divide into.")
 app.add_typer(memory.app, name="memory", no_args_is_help=True, help="What the assistant remembers.")
 
 

@@ -81,6 +81,34 @@ def test_eval_measures_a_folder_and_leaves_nothing_behind(alone: Instance, tmp_p
     assert "The lighthouse keeper feeds seven cats." not in {hit["snippet"] for hit in found}
 
 
+def test_eval_makes_the_reports_that_level_insight_reads(alone: Instance, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    documents = {
+        "d1": "Anna Berg repaired the Sea Eagle in Hamburg. Bruno Klein paints the Sea Eagle every spring.",
+        "d2": "Bruno Klein sailed with Anna Berg from Hamburg to Bergen in the Sea Eagle.",
+        "d3": "Clara Weiss planted tomatoes in Granada. Clara Weiss met Diego Ruiz in Granada.",
+        "d4": "Diego Ruiz sells the tomatoes of Clara Weiss in Granada.",
+    }
+    questions = {"q1": ("What do my notes say about the Sea Eagle?", "d1")}
+    rows = [json.dumps({"_id": key, "title": "", "text": text}) for key, text in documents.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    asked = [json.dumps({"_id": key, "text": text}) for key, (text, _) in questions.items()]
+    (folder / "queries.jsonl").write_text("\n".join(asked), encoding="utf-8")
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n", encoding="utf-8")
+
+    told = alone.command("eval", str(folder), "--level", "insight", "--level", "search")
+    assert told.returncode == 0, told.stderr
+    report = json.loads(told.stdout)
+    assert report["ingestion"]["reports"] == report["ingestion"]["communities"] >= 2
+    assert report["levels"]["insight"]["degraded"] == {}
+    assert report["levels"]["insight"]["recall@1"] == 1.0
+    without = json.loads(alone.command("eval", str(folder), "--level", "search").stdout)
+    assert "reports" not in without["ingestion"]
+    left = json.loads(alone.command("doctor", "--deep", "--json").stdout)
+    assert left["ok"], left
+
+
 def test_the_demonstration_answers_with_sources(alone: Instance) -> None:
     told = alone.command("demo")
     assert told.returncode == 0, told.stderr

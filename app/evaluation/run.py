@@ -21,6 +21,7 @@ from app.evaluation import queries
 from app.evaluation.extractions import Extractions
 from app.evaluation.folder import Document, LabelledSet, half
 from app.evaluation.metrics import Row, mean, measure_run
+from app.ingestion.communities.rebuild import Communities
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.posting import post_episodes
 from app.ingestion.queries import Task
@@ -55,6 +56,8 @@ LEVELS: Final[Mapping[str, Way]] = {
     "insight": Way(Level.insight),
     "auto": Way(None),
 }
+# Levels that read reports on communities, or may be routed to one that does.
+_READ_REPORTS: Final = (Level.insight, None)
 DEPTH: Final = 20
 _BULK: Final = 500
 _GROUP: Final = 32
@@ -98,6 +101,7 @@ class Evaluation:
         retriever: Retriever,
         embedder: Embedder,
         calibrating: Calibrating | None = None,
+        communities: Communities | None = None,
     ) -> None:
         self._database = database
         self._intake = intake
@@ -105,6 +109,7 @@ class Evaluation:
         self._retriever = retriever
         self._embedder = embedder
         self._calibrating = calibrating
+        self._communities = communities
 
     async def run(
         self,
@@ -132,6 +137,8 @@ class Evaluation:
         try:
             ingestion = await self._ingest(workspace_id, corpus, extractions or {}, progress)
             await self._calibrate(workspace_id)
+            if any(LEVELS[level].level in _READ_REPORTS for level in levels):
+                ingestion |= await self._report(workspace_id, progress)
             runs: dict[str, dict[str, Ranking]] = {}
             reports: dict[str, Any] = {}
             for level in levels:
@@ -213,6 +220,20 @@ class Evaluation:
             space = (await get_scope(session, workspace_id)).space
         if self._calibrating is not None and space is not None:
             await self._calibrating.run(workspace_id, space, self._embedder)
+
+    async def _report(self, workspace_id: uuid.UUID, progress: Progress) -> dict[str, Any]:
+        """Communities and reports on them, as a worker makes them once cards have come to rest."""
+        if self._communities is None:
+            return {}
+        progress("reports", 0, 1)
+        started = time.perf_counter()
+        made = await self._communities.rebuild(workspace_id, is_full=True)
+        progress("reports", 1, 1)
+        return {
+            "communities": made.communities,
+            "reports": made.reports,
+            "reports_seconds": round(time.perf_counter() - started, 2),
+        }
 
     async def _ask(
         self,
