@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.chat import insights
 from app.chat import insights_queries as queries
 from app.chat.blocks import Note
 from app.chat.insights_relate import Finding, relate, same
@@ -23,12 +24,13 @@ from app.settings import Settings
 from app.text.segment import Segmenter
 from app.wiring import Services
 from app.worker import handlers
-from tests.api_client import API, assert_problem, fetch
+from tests.api_client import API, assert_problem, execute, fetch
 from tests.chat_client import until, with_model
 
 pytest_plugins = ("tests.api_client", "tests.chat_client")
 
 FOUND = "The roof of the barn needs forty new tiles because the storm broke them."
+FERRY = "The ferry to Kiel sails at nine in the morning."
 FOUND_ZH = "粮仓的屋顶需要四十块新瓦，因为暴风雨打碎了旧瓦。"
 
 
@@ -205,6 +207,70 @@ async def test_condensing_again_makes_nothing_new_and_near_duplicates_are_droppe
     # Another number is another finding, however near it is (C5).
     await talk.say("Really?", FOUND.replace("forty", "90"), talk.a)
     assert any("90 new tiles" in one["text"] for one in await talk.condense(talk.a))
+
+
+async def test_what_was_compared_is_neither_compared_nor_embedded_again(
+    talk: Talk, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Related or not: a run takes what is new since the last one, on either side."""
+    embedder = services.spaces.embedders[0]
+    embedded: list[str] = []
+    compared: list[tuple[str, str]] = []
+    embed = embedder.queries
+
+    async def queries_counted(texts: Any) -> Any:
+        embedded.extend(texts)
+        return await embed(texts)
+
+    def relate_counted(new: Finding, old: Finding, *more: float) -> Any:
+        compared.append((new.text, old.text))
+        return relate(new, old, *more)
+
+    monkeypatch.setattr(embedder, "queries", queries_counted)
+    monkeypatch.setattr(insights, "relate", relate_counted)
+
+    async def run(branch: str) -> tuple[set[str], set[tuple[str, str]]]:
+        embedded.clear()
+        compared.clear()
+        await services.insights.condense(services.default_workspace, uuid.UUID(branch))
+        return set(embedded), set(compared)
+
+    await talk.say("What does the dog eat?", "The dog of the miller eats rye bread.", talk.b)
+    await talk.say("When does the ferry sail?", FERRY, talk.a)
+    texts, pairs = await run(talk.a)
+    assert FERRY in texts
+    assert (FERRY, "The dog of the miller eats rye bread.") in pairs
+    found = {one["text"] for one in await talk.insights(talk.a)}
+    assert [link for one in await talk.insights(talk.a) for link in one["links"]] == []
+    assert await run(talk.a) == (set(), set())
+
+    new = {"Does the miller sing?", "The miller sings at dawn."}
+    await talk.say("Does the miller sing?", "The miller sings at dawn.", talk.b)
+    assert await run(talk.a) == (new, {(one, text) for one in found for text in new})
+    assert await run(talk.a) == (set(), set())
+
+    # Its own findings are new; what they were made of was compared with A's already.
+    texts, pairs = await run(talk.b)
+    assert found.isdisjoint(texts)
+    assert found.isdisjoint(one for one, _ in pairs)
+    assert {one for one, _ in pairs} == {one["text"] for one in await talk.insights(talk.b)}
+    for branch in (talk.a, talk.b):
+        assert await run(branch) == (set(), set())
+
+
+async def test_what_is_still_being_said_is_compared_when_it_is_said(talk: Talk, services: Services) -> None:
+    """Answers that end in another order than they began: the later one does not hide the earlier."""
+    first = await talk.say("What does the ferry cost?", "The ferry to Kiel costs nine coins.", talk.b)
+    await talk.say("What else?", "The dog of the miller eats rye bread.", talk.b)
+    status = "UPDATE messages SET status = :status WHERE id = CAST(:id AS uuid)"
+    await execute(services.database, status, status="streaming", id=first["message_id"])
+    await execute(services.database, "UPDATE messages SET content = 'Well?' WHERE content LIKE 'What does the ferry%'")
+    await talk.say("When does the ferry sail?", FERRY, talk.a)
+    (made,) = await talk.condense(talk.a)
+    assert talk.b not in [link["target_branch_id"] for link in made["links"]]
+    await execute(services.database, status, status="complete", id=first["message_id"])
+    (made,) = await talk.condense(talk.a)
+    assert talk.b in [link["target_branch_id"] for link in made["links"]]
 
 
 async def test_at_once_from_many_sides_is_once(talk: Talk, services: Services) -> None:

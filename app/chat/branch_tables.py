@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
+from typing import Any
 
+from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, Text, false, func
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -144,6 +146,46 @@ class InsightLink(Base):
     similarity: Mapped[float | None]
     made_by: Mapped[str] = mapped_column(Text, server_default="rules", comment="provider/model, or rules")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class InsightComparison(Base):
+    """An insight was compared with all that was said or found in another branch up to that id: ids are in the order of
+    time. Links are kept beside; without one it was found to mean nothing there.
+    """
+
+    __tablename__ = "insight_comparisons"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["workspace_id", "insight_id"],
+            ["branch_insights.workspace_id", "branch_insights.id"],
+            ondelete="CASCADE",
+        ),
+        _of_branch("target_branch_id"),
+        Index("ix_insight_comparisons_target_branch_id", "workspace_id", "target_branch_id"),
+    )
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    insight_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    target_branch_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    until: Mapped[uuid.UUID] = mapped_column(comment="id of the latest of what it was compared with there")
+
+
+class InsightVector(Base):
+    """The vector of an insight, kept so that it is not made again. That of another space counts for nothing."""
+
+    __tablename__ = "insight_vectors"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["workspace_id", "insight_id"],
+            ["branch_insights.workspace_id", "branch_insights.id"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    insight_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    space_key: Mapped[str] = mapped_column(Text)
+    dense: Mapped[Any] = mapped_column(HALFVEC)
 
 
 class InsightDelivery(Base):

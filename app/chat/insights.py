@@ -56,10 +56,15 @@ _COMPARED_SENTENCES: Final = 16
 _COMPARED_BRANCHES: Final = 24
 _JUDGED_PAIRS: Final = 20
 _UNLINKED: Final = 100
+_NIL: Final = uuid.UUID(int=0)
 # [[Note|called so]] is what it is called.
 _LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 
 FindProvider = Callable[[], ChatProvider | None]
+
+
+_Told = tuple[uuid.UUID, str]
+"""What was said in a branch, with the id of what says it; ids are in the order of time."""
 
 
 @dataclass(slots=True)
@@ -72,9 +77,14 @@ class _Read:
     told: Sequence[tuple[uuid.UUID, str]]
     insights: Sequence[BranchInsight]
     linked: set[tuple[uuid.UUID, uuid.UUID]]
+    compared: queries.Compared
     ordinals: Mapping[uuid.UUID, int]
-    others: Mapping[uuid.UUID, Sequence[str]]
-    vectors: dict[str, np.ndarray] = field(default_factory=dict)
+    others: Mapping[uuid.UUID, Sequence[_Told]]
+    open_at: uuid.UUID | None
+    """The first message that is still being said: what comes after it may get company before it."""
+    vectors: dict[str, np.ndarray]
+    kept: frozenset[str]
+    """Texts of insights whose vector is stored."""
 
 
 @dataclass(slots=True)
@@ -85,12 +95,15 @@ class _Thought:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """An insight, and what is known in a branch that it may mean something to."""
+    """An insight, and what is known in a branch that it may mean something to, and was not compared yet. Afterwards
+    nothing up to `until` is left to compare.
+    """
 
     insight_id: uuid.UUID
     branch_id: uuid.UUID
     new: Finding
     olds: Sequence[Finding]
+    until: uuid.UUID
 
 
 class Insights:
@@ -175,7 +188,7 @@ class Insights:
 
     async def condense(self, workspace_id: uuid.UUID, branch_id: uuid.UUID, job: JobContext | None = None) -> int:
         """Make insights of what is new in a branch, and compare all of its conversation that was not compared; gives
-        how many are new.
+        how many are new. What was compared once, related or not, is not compared again.
         """
         read = await self._read(workspace_id, branch_id)
         if read is None:
@@ -189,13 +202,28 @@ class Insights:
                 if await queries.advance(session, workspace_id, branch_id, read.branch.condensed_ordinal, until):
                     made = await queries.insert_insights(session, read.branch, thought.insights, thought.made_by)
         everything = [*read.insights, *made]
-        links = await self._links(read, everything)
-        if links:
+        pairs = await asyncio.to_thread(self._pairs, read, everything)
+        links = await self._links(read, pairs)
+        fresh = {
+            one.id: read.vectors[one.text]
+            for one in everything
+            if one.text in read.vectors and one.text not in read.kept
+        }
+        if pairs or fresh:
             async with self._database.unit() as session:
                 await self._hold(session, read.branch, job)
                 await queries.insert_links(session, workspace_id, links)
-        log.info("branch_condensed", branch_id=str(branch_id), insights=len(made), links=len(links))
+                compared = {(pair.insight_id, pair.branch_id): pair.until for pair in pairs}
+                await queries.put_compared(session, workspace_id, compared)
+                await queries.put_vectors(session, workspace_id, self._space_key, fresh)
+        log.info(
+            "branch_condensed", branch_id=str(branch_id), insights=len(made), compared=len(pairs), links=len(links)
+        )
         return len(made)
+
+    @property
+    def _space_key(self) -> str:
+        return self._spaces.embedders[0].space.key
 
     async def _hold(self, session: AsyncSession, branch: Branch, job: JobContext | None) -> None:
         """No branch goes until commit. The conversation first: a turn holds it while it enqueues this very job."""
@@ -209,12 +237,14 @@ class Insights:
             if branch is None:
                 return None
             tree = await branch_queries.get_tree(session, workspace_id, branch.conversation_id)
-            others: dict[uuid.UUID, list[str]] = {}
+            others: dict[uuid.UUID, list[_Told]] = {}
             for other in list(tree.nodes)[-_COMPARED_BRANCHES:]:
                 # A branch that has said little yet is what led to it.
                 recent = await branch_queries.list_recent(session, workspace_id, tree.path(other), _COMPARED_MESSAGES)
                 label = tree.nodes[other].label
-                others[other] = [*([label] if label else []), *(plain(_turn(message)) for message in recent)]
+                said = [(message.id, plain(_turn(message))) for message in recent]
+                others[other] = [*([(other, label)] if label else []), *said]
+            vectors = await queries.list_vectors(session, workspace_id, branch.conversation_id, self._space_key)
             return _Read(
                 branch,
                 tree,
@@ -222,8 +252,12 @@ class Insights:
                 await queries.list_told(session, workspace_id, branch_id),
                 await queries.list_of_conversation(session, workspace_id, branch.conversation_id),
                 await queries.list_linked(session, workspace_id, branch.conversation_id),
+                await queries.list_compared(session, workspace_id, branch.conversation_id),
                 await queries.list_ordinals(session, workspace_id, branch.conversation_id),
                 others,
+                await queries.find_first_open(session, workspace_id, branch.conversation_id),
+                vectors,
+                frozenset(vectors),
             )
 
     async def _thought(self, read: _Read) -> _Thought:
@@ -280,9 +314,8 @@ class Insights:
 
     # ------------------------------------------------------------------------- comparing
 
-    async def _links(self, read: _Read, insights: Sequence[BranchInsight]) -> list[NewLink]:
+    async def _links(self, read: _Read, pairs: Sequence[_Pair]) -> list[NewLink]:
         """What each insight means to each branch that has not been told of it and did not find it itself."""
-        pairs = await asyncio.to_thread(self._pairs, read, insights)
         await self._embed(read, [one.text for pair in pairs for one in (pair.new, *pair.olds)])
         best = await asyncio.to_thread(self._best, read, pairs)
         opinions, made_by = await self._opinions([(pair.new.text, old.text) for pair, old, _ in best])
@@ -296,27 +329,37 @@ class Insights:
         return links
 
     def _pairs(self, read: _Read, insights: Sequence[BranchInsight]) -> list[_Pair]:
-        own: dict[uuid.UUID, list[str]] = {}
+        own: dict[uuid.UUID, list[_Told]] = {}
         at = {message.id: message.ordinal for message in read.messages}
         placed = dict(read.ordinals)
         placed |= {one.id: at[one.source_message_id] for one in insights if one.source_message_id in at}
         for one in insights:
-            own.setdefault(one.branch_id, []).append(one.text)
+            own.setdefault(one.branch_id, []).append((one.id, one.text))
         finding = cache(self._finding)
 
         @cache
-        def olds(other: uuid.UUID) -> list[Finding]:
-            return [finding(text) for text in (*own.get(other, ()), *self._stretches(read.others[other]))]
+        def known(other: uuid.UUID) -> list[_Told]:
+            # What was found there was mostly said there in the same words, and compared when it was said.
+            first: dict[str, uuid.UUID] = {}
+            for at, text in (*own.get(other, ()), *self._stretches(read.others[other])):
+                first[text] = min(at, first.get(text, at))
+            return [(at, text) for text, at in first.items()]
 
-        return [
-            _Pair(one.id, other, finding(one.text), olds(other))
-            for one in insights
-            if not one.is_echo
-            for other in read.others
-            if other != one.branch_id
-            and (one.id, other) not in read.linked
-            and not _knows(read.tree, other, one.branch_id, placed.get(one.id))
-        ]
+        pairs = []
+        for one in insights:
+            for other in read.others if not one.is_echo else ():
+                after = read.compared.get((one.id, other), _NIL)
+                olds = [(at, text) for at, text in known(other) if at > after]
+                if (
+                    olds
+                    and other != one.branch_id
+                    and (one.id, other) not in read.linked
+                    and not _knows(read.tree, other, one.branch_id, placed.get(one.id))
+                ):
+                    findings = [finding(text) for _, text in olds]
+                    settled = (at for at, _ in olds if read.open_at is None or at < read.open_at)
+                    pairs.append(_Pair(one.id, other, finding(one.text), findings, max(settled, default=after)))
+        return pairs
 
     def _best(self, read: _Read, pairs: Sequence[_Pair]) -> list[tuple[_Pair, Finding, Related]]:
         """Of each pair what says most, if anything does."""
@@ -344,9 +387,14 @@ class Insights:
             log.warning("insights_compared_by_rules", code=error.code)
             return {}, "rules"
 
-    def _stretches(self, texts: Sequence[str]) -> list[str]:
-        found = [text[start:end].strip() for text in reversed(texts) for start, end in self._sentences(text)]
-        return [one[:_MOST_CHARS] for one in dict.fromkeys(found) if one][:_COMPARED_SENTENCES]
+    def _stretches(self, told: Sequence[_Told]) -> list[_Told]:
+        """The sentences said last, each once: by whoever said it first of these."""
+        found: dict[str, uuid.UUID] = {}
+        for at, text in reversed(told):
+            for start, end in self._sentences(text):
+                sentence = text[start:end].strip()[:_MOST_CHARS]
+                found[sentence] = min(at, found.get(sentence, at))
+        return [(at, sentence) for sentence, at in found.items() if sentence][:_COMPARED_SENTENCES]
 
     def _finding(self, text: str) -> Finding:
         return Finding.of(text, lambda one: self._terms(one).words)

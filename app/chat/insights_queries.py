@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+from pgvector import HalfVector
 from sqlalchemy import Text, Uuid, and_, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.chat.branch_tables import BranchInsight, InsightDelivery, InsightLink
+from app.chat.branch_tables import BranchInsight, InsightComparison, InsightDelivery, InsightLink
 from app.chat.insights_relate import RANK
 from app.chat.tables import Branch, Message
 from app.core.clock import now
 from app.core.ids import new_id
+from app.db.session import raw
 from app.index.rows import text_hash
+from app.providers.ports import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +228,88 @@ async def list_linked(
         .where(InsightLink.workspace_id == workspace_id, BranchInsight.conversation_id == conversation_id)
     )
     return {(insight_id, branch_id) for insight_id, branch_id in rows}
+
+
+Compared = dict[tuple[uuid.UUID, uuid.UUID], uuid.UUID]
+"""By insight and branch: the id up to which they were compared."""
+
+
+async def list_compared(session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID) -> Compared:
+    rows = await session.execute(
+        select(InsightComparison.insight_id, InsightComparison.target_branch_id, InsightComparison.until)
+        .join(
+            BranchInsight,
+            (BranchInsight.workspace_id == InsightComparison.workspace_id)
+            & (BranchInsight.id == InsightComparison.insight_id),
+        )
+        .where(InsightComparison.workspace_id == workspace_id, BranchInsight.conversation_id == conversation_id)
+    )
+    return {(insight_id, branch_id): until for insight_id, branch_id, until in rows}
+
+
+async def find_first_open(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID
+) -> uuid.UUID | None:
+    """The earliest message of a conversation that is still being said."""
+    return await session.scalar(
+        select(Message.id)
+        .where(
+            Message.workspace_id == workspace_id,
+            Message.conversation_id == conversation_id,
+            Message.status == "streaming",
+        )
+        .order_by(Message.id)
+        .limit(1)
+    )
+
+
+async def put_compared(session: AsyncSession, workspace_id: uuid.UUID, compared: Compared) -> None:
+    """Of insights and branches that are still there. The conversation must be locked."""
+    for (insight_id, branch_id), until in compared.items():
+        values: Any = (
+            select(BranchInsight.workspace_id, BranchInsight.id, Branch.id, _as(until))
+            .join(Branch, (Branch.workspace_id == BranchInsight.workspace_id) & (Branch.id == branch_id))
+            .where(BranchInsight.workspace_id == workspace_id, BranchInsight.id == insight_id)
+        )
+        put = insert(InsightComparison).from_select(["workspace_id", "insight_id", "target_branch_id", "until"], values)
+        await session.execute(
+            put.on_conflict_do_update(
+                index_elements=["workspace_id", "insight_id", "target_branch_id"],
+                set_={"until": put.excluded.until},
+            )
+        )
+
+
+async def list_vectors(
+    session: AsyncSession, workspace_id: uuid.UUID, conversation_id: uuid.UUID, space_key: str
+) -> dict[str, Vector]:
+    """Vectors of a conversation's insights in that space, by text."""
+    rows = await (await raw(session)).fetch(
+        """
+        SELECT i.text, v.dense
+        FROM branch_insights i JOIN insight_vectors v ON v.workspace_id = i.workspace_id AND v.insight_id = i.id
+        WHERE i.workspace_id = $1 AND i.conversation_id = $2 AND v.space_key = $3""",
+        workspace_id,
+        conversation_id,
+        space_key,
+    )
+    return {row["text"]: row["dense"].to_numpy().astype(np.float32) for row in rows}
+
+
+async def put_vectors(
+    session: AsyncSession, workspace_id: uuid.UUID, space_key: str, vectors: Mapping[uuid.UUID, Vector]
+) -> None:
+    """By insight; those that are gone are passed over. The conversation must be locked."""
+    if not vectors:
+        return
+    await (await raw(session)).executemany(
+        """
+        INSERT INTO insight_vectors (workspace_id, insight_id, space_key, dense)
+        SELECT workspace_id, id, $3, $4 FROM branch_insights WHERE workspace_id = $1 AND id = $2
+        ON CONFLICT (workspace_id, insight_id)
+        DO UPDATE SET space_key = excluded.space_key, dense = excluded.dense""",
+        [(workspace_id, insight_id, space_key, HalfVector(vector)) for insight_id, vector in vectors.items()],
+    )
 
 
 async def advance(
