@@ -197,6 +197,34 @@ def test_after_kill_9_of_everything_it_starts_again(instance: Instance) -> None:
     assert instance.post("/api/v1/search", {"query": "Last words"})["hits"][0]["card"]["id"] == made["id"]
 
 
+@pytest.mark.parametrize("victim", ["postmaster", "backend"])
+def test_a_killed_database_comes_back_by_itself(instance: Instance, victim: str) -> None:
+    """kill -9 of the server's first process, or of one that serves us: neither API nor worker is restarted."""
+    assert instance.process is not None
+    worker, begun = instance.worker().pid, len(instance.said())
+    earlier = instance.post("/api/v1/cards", {"title": "Before", "content": f"acknowledged before the {victim} died"})
+    family = instance.postgres()
+    first = next(one for one in family if one.ppid() not in {other.pid for other in family})
+    dies = first if victim == "postmaster" else next(one for one in family if "[local]" in " ".join(one.cmdline()))
+    dies.kill()
+
+    def write() -> httpx.Response | None:
+        body = {"title": "After", "content": f"written when the {victim} had died"}
+        answer = httpx.post(f"{instance.url}/api/v1/cards", json=body, timeout=20)
+        assert answer.status_code in (201, 503), answer.text
+        assert answer.status_code == 201 or answer.headers["retry-after"]
+        return answer if answer.status_code == 201 else None
+
+    made = instance.until(write).json()
+    for card in (earlier, made):
+        instance.until(lambda: instance.get(f"/api/v1/cards/{card['id']}")["ingestion"]["state"] == "ready")  # noqa: B023
+    assert instance.worker().pid == worker
+    told = instance.said()[begun:]
+    assert "Traceback" not in told
+    assert ("postgres_died" in told, "postgres_is_back" in told) == ((victim == "postmaster"),) * 2
+    assert instance.post("/api/v1/search", {"query": f"acknowledged before the {victim} died"})["hits"]
+
+
 def test_it_starts_and_answers_where_no_name_resolves(instance: Instance) -> None:
     """M10: nothing is fetched at start or on the first question."""
     assert instance.stop() == 0

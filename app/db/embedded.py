@@ -168,6 +168,11 @@ class EmbeddedPostgres:
             server = self._find_server()
         return server.dsn if server is not None and server.ready else None
 
+    def is_there(self) -> bool:
+        """Whether the server's first process lives, be it that it only starts, or recovers."""
+        with _explained():
+            return self._find_server() is not None
+
     def stop(self, *, grace_seconds: float = 30.0) -> None:
         """End the server, if it runs: open transactions are rolled back, data is flushed.
 

@@ -26,6 +26,9 @@ log = get(__name__)
 # SQLSTATEs of a server that is going away, starting, or full.
 _GONE = ("57P01", "57P02", "57P03", "53300", "08000", "08001", "08003", "08004", "08006")
 
+# asyncpg's state machine says InternalClientError when the server hangs up between two of its steps.
+_BROKEN = ConnectionError | asyncpg.ConnectionDoesNotExistError | asyncpg.InternalClientError
+
 
 class PoolExhausted(Unavailable):
     """All database connections are busy; try again in a moment."""
@@ -83,8 +86,14 @@ class Database:
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
 
     async def connect(self) -> Any:
-        """A new asyncpg connection outside of the pool, with the pool's own server settings."""
-        connection = await asyncpg.connect(self.dsn, server_settings=self._server_settings, timeout=10)
+        """A new asyncpg connection outside of the pool, with the pool's own server settings. Raises
+        DatabaseUnavailable, and as asyncpg does.
+        """
+        try:
+            connection = await asyncpg.connect(self.dsn, server_settings=self._server_settings, timeout=10)
+        except OSError as error:
+            # Refused, too late, or a socket that is no more: the server that is started again makes a new one.
+            raise DatabaseUnavailable from error
         try:
             await register_vector(connection)
         except ValueError:
@@ -159,7 +168,7 @@ def _milliseconds(seconds: float) -> str:
 
 
 def _forget_dead_connections(context: Any) -> None:
-    if isinstance(context.original_exception, ConnectionError | asyncpg.ConnectionDoesNotExistError):
+    if isinstance(context.original_exception, _BROKEN):
         context.is_disconnect = True
 
 
@@ -185,6 +194,4 @@ def is_connection_failure(error: BaseException) -> bool:
         return bool(error.connection_invalidated) or state in _GONE or isinstance(error, InterfaceError)
     if isinstance(error, asyncpg.PostgresError):
         return error.sqlstate in _GONE
-    return isinstance(
-        error, OperationalError | asyncpg.InterfaceError | ConnectionError | asyncpg.ConnectionDoesNotExistError
-    )
+    return isinstance(error, OperationalError | asyncpg.InterfaceError | _BROKEN)

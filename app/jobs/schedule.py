@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from app.core.errors import Unavailable
 from app.core.log import get
 from app.db.locks import lock_key
 from app.jobs import queries
@@ -38,6 +39,8 @@ async def keep_time(line: Line, periodic: Periodic) -> None:
                         await periodic.action()
                 finally:
                     await queries.vacate(line, key)
+        except Unavailable as error:
+            log.warning("periodic_postponed", periodic=periodic.name, code=error.code)
         except Exception:
             log.exception("periodic_failed", periodic=periodic.name)
         await asyncio.sleep(min(periodic.every_seconds / 2, _LONGEST_LOOK_SECONDS))
