@@ -95,6 +95,19 @@ async def test_a_memory_is_kept_and_told_as_an_event(client: httpx.AsyncClient, 
     assert (message["status"], message["tool_calls"]) == ("complete", [tool])
 
 
+async def test_what_a_model_deletes_is_archived(client: httpx.AsyncClient, fake: FakeProvider) -> None:
+    conversation = await opened(client)
+    fake.answer = script(calling("memory_edit", CREATE), "Noted.")
+    await say(client, conversation, "Remember that I like green tea.", level="chat")
+    fake.answer = script(calling("memory_edit", {"action": "delete", "slug": "likes-tea"}), "Forgotten.")
+    turn = await say(client, conversation, "I do not like tea any more.", level="chat")
+    assert [call["data"]["outcome"] for call in turn["tool_calls"]] == ["archived"]
+    memory = (await client.get(f"{API}/memories/likes-tea")).json()
+    assert (memory["status"], memory["body"]) == ("archived", CREATE["body"])
+    restored = await client.post(f"{API}/memories/likes-tea/restore")
+    assert (restored.json()["status"], restored.json()["type"]) == ("active", memory["type"])
+
+
 async def test_while_found_text_is_in_the_prompt_a_write_and_a_fork_are_proposals(
     client: httpx.AsyncClient, services: Services, fake: FakeProvider
 ) -> None:
