@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 
+import asyncpg
 import typer
 
 from app.commands.common import out, quiet_settings
 from app.db import migrate
+from app.db.roles import grant
 from app.db.session import asyncpg_dsn
 
 app = typer.Typer()
@@ -34,6 +36,22 @@ def db_status() -> None:
     state = "unknown" if not found.known else "pending" if found.pending else "current"
     print(json.dumps({"current": found.current, "head": found.head, "state": state, "pending": list(found.pending)}))
     raise typer.Exit(0 if state == "current" else 1)
+
+
+@app.command("grant")
+def db_grant(role: str) -> None:
+    """Let a role that owns nothing run MindCone: MINDCONE_DATABASE_URL names it, MINDCONE_MIGRATION_URL the owner."""
+
+    async def work(owner: str) -> None:
+        connection = await asyncpg.connect(owner)
+        try:
+            await grant(connection, role)
+        finally:
+            await connection.close()
+
+    with quiet_settings() as (settings, dsn):
+        asyncio.run(work(asyncpg_dsn(settings.migration_url) if settings.migration_url else dsn))
+    out.print(f"{role} may read and write rows, and nothing else", highlight=False)
 
 
 @app.command("sql")

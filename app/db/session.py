@@ -85,12 +85,14 @@ class Database:
         event.listen(self.engine.sync_engine, "handle_error", _forget_dead_connections)
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
 
-    async def connect(self) -> Any:
-        """A new asyncpg connection outside of the pool, with the pool's own server settings. Raises
-        DatabaseUnavailable, and as asyncpg does.
+    async def connect(self, *, as_owner: bool = False) -> Any:
+        """A new asyncpg connection outside of the pool, with the pool's own server settings; `as_owner` of the schema,
+        where that is another role. Raises DatabaseUnavailable, and as asyncpg does.
         """
+        owner = self._settings.migration_url if as_owner else None
+        dsn = asyncpg_dsn(owner) if owner else self.dsn
         try:
-            connection = await asyncpg.connect(self.dsn, server_settings=self._server_settings, timeout=10)
+            connection = await asyncpg.connect(dsn, server_settings=self._server_settings, timeout=10)
         except OSError as error:
             # Refused, too late, or a socket that is no more: the server that is started again makes a new one.
             raise DatabaseUnavailable from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncpg
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core.log import get
@@ -41,7 +42,7 @@ async def build_lacking(database: Database, space_id: int, dimension: int, thres
 
 async def drop(database: Database, space_id: int) -> None:
     """Remove the indexes of a space, beside the traffic."""
-    connection = await database.connect()
+    connection = await database.connect(as_owner=True)
     try:
         await connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
         for kind in TextKind:
@@ -65,7 +66,7 @@ async def _build(database: Database, space_id: int, dimension: int, kind: TextKi
     On a connection of its own, outside of any transaction, without a statement timeout. A build that was
     interrupted leaves an invalid index, which the next one replaces.
     """
-    connection = await database.connect()
+    connection = await database.connect(as_owner=True)
     try:
         if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", lock_key("vector_index")):
             return False
@@ -74,6 +75,9 @@ async def _build(database: Database, space_id: int, dimension: int, kind: TextKi
         for statement in queries.vector_index_ddl(space_id, dimension, kind):
             await connection.execute(statement, timeout=None)
         log.info("vector_index_built", space=space_id, kind=kind.name)
+    except asyncpg.InsufficientPrivilegeError:
+        log.warning("vector_index_needs_the_owner", kind=kind.name, setting="MINDCONE_MIGRATION_URL")
+        return False
     finally:
         await connection.close()
     return True
