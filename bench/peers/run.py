@@ -180,14 +180,18 @@ async def _peer(
                 one.index_seconds = (one.index_seconds or 0.0) + learned["seconds"]
                 one.texts = (one.texts or 0) + learned["texts"]
                 one.megabytes = max(one.megabytes or 0.0, last["megabytes"])
-    for one in told.values():
-        one.percentiles = percentiles(one.asked_ms)
-        found = mean(list(measure_run(one.runs, labelled.gold, labelled.groups).values()))
-        _say(
-            f"{one.system}: R@5 {found['recall@5']:.3f}, R@10 {found['recall@10']:.3f}, indexed in "
-            f"{one.index_seconds:.1f} s, {one.percentiles} ms, {one.megabytes:.0f} MB"
-        )
+                one.percentiles = percentiles(one.asked_ms)
+                _say(_so_far(one, labelled))
     return list(told.values())
+
+
+def _so_far(told: Told, labelled: LabelledSet) -> str:
+    """Of the corpora that are done."""
+    gold = {query: documents for query, documents in labelled.gold.items() if query in told.runs}
+    found = mean(list(measure_run(told.runs, gold, labelled.groups).values()))
+    shown = ", ".join(f"{name} {found.get(name, 0.0):.3f}" for name in SHOWN)
+    took = f"indexed {told.texts} texts in {told.index_seconds:.1f} s, {told.percentiles} ms, {told.megabytes:.0f} MB"
+    return f"{told.system}: {len(gold)} questions, {shown}; {took}"
 
 
 def _environment(peer: str, directory: Path) -> Path:
