@@ -17,9 +17,11 @@ from pathlib import Path
 import asyncpg
 import psutil
 import pytest
+import structlog
 
 from app.db import embedded
 from app.db.embedded import DataDirectoryBusy, EmbeddedPostgres, EmbeddedPostgresError
+from app.db.lease import lease
 
 ROOT = Path(__file__).parents[1]
 PRELUDE = """
@@ -463,3 +465,26 @@ async def test_parallel_workers_share_system_v_memory(postgres: EmbeddedPostgres
     plan = await connection.fetch("EXPLAIN (ANALYZE, COSTS OFF) SELECT count(*) FROM pg_class")
     await connection.close()
     assert "Workers Launched: 1" in "\n".join(row[0] for row in plan)
+
+
+async def test_whoever_uses_the_server_brings_it_back_and_never_an_empty_one_instead(tmp_path: Path) -> None:
+    """Killed while its directory is away: what comes back is what was there."""
+    data_dir, away = tmp_path / "data", tmp_path / "away"
+
+    with lease(data_dir) as dsn:
+        connection = await asyncpg.connect(dsn)
+        await connection.execute("CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)")
+        before = postmaster(data_dir)
+        with structlog.testing.capture_logs() as told:
+            kill(before)
+            (data_dir / "postgres").rename(away)
+            await until(lambda: [one for one in told if one["event"] == "postgres_not_back"])
+            assert not (data_dir / "postgres").exists()
+            away.rename(data_dir / "postgres")
+            await until(lambda: [one for one in told if one["event"] == "postgres_is_back"], 60)
+        assert postmaster(data_dir).pid != before.pid
+        back = await asyncpg.connect(dsn)
+        assert await back.fetchval("SELECT id FROM kept") == 7
+        await back.close()
+        connection.terminate()
+    assert EmbeddedPostgres(data_dir).find_running() is None

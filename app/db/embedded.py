@@ -150,14 +150,15 @@ class EmbeddedPostgres:
     maintenance_work_mem_mb: int = 512
     start_timeout_seconds: float = 300.0  # long: after a crash the server first replays its log
 
-    def ensure_running(self) -> str:
-        """Make the cluster if there is none, start the server unless it runs, and wait until it answers.
+    def ensure_running(self, *, may_make: bool = True) -> str:
+        """Make the cluster if there is none (and it may be made), start the server unless it runs, and wait until it
+        answers.
 
         Returns the superuser's DSN of the database `mindcone`. Safe to call from several processes at once.
         """
         with _explained(), self._changing():
             for _ in range(3):
-                server = self._settle() or self._start()
+                server = self._settle() or self._start(may_make)
                 if self._answers(server):
                     return server.dsn
             raise EmbeddedPostgresError(f"The embedded PostgreSQL dies as soon as it runs.\n{self._log_tail()}")
@@ -296,9 +297,11 @@ class EmbeddedPostgres:
 
     # --- make and start it
 
-    def _start(self) -> _Server:
+    def _start(self, may_make: bool) -> _Server:
         began = time.monotonic()
         is_new = not self._holds_cluster()
+        if is_new and not may_make:
+            raise EmbeddedPostgresError(f"{self._cluster} is gone; an empty one is not put in its place.")
         account = self._choose_account(is_new=is_new)
         if is_new:
             self._make_cluster(account)

@@ -76,7 +76,8 @@ def _keep(server: EmbeddedPostgres, over: threading.Event) -> None:
                 failures = 0
                 continue
             log.error("postgres_died")
-            server.ensure_running()
+            # Never a new, empty one in the place of what was there a moment ago.
+            server.ensure_running(may_make=False)
         except (ConfigurationError, OSError) as error:
             wait_seconds = _WAITS_SECONDS[min(failures, len(_WAITS_SECONDS) - 1)]
             failures += 1
