@@ -11,6 +11,7 @@ import pytest
 from app.providers.json_answer import Spent
 from app.retrieval.insight_hits import chosen_places
 from app.retrieval.insight_map import Purse
+from app.retrieval.insight_people import Person, people_told
 from app.retrieval.insight_points import Point, findings_told, packed, read_points, themes_told
 from app.retrieval.insight_prompt import batches, map_messages, rate_messages, read_ratings
 from app.retrieval.insight_question import focus
@@ -90,6 +91,9 @@ def test_questions_about_the_collection_ask_for_an_overview(query: str, segmente
         ("How does the vault discuss productivity tools across all notes?", "productivity tools"),
         ("note-taking methods", "note-taking methods"),
         ("作者如何看待 Obsidian 和 logseq？", "Obsidian logseq"),
+        ("关于笔记方法，我反复提到哪些人和工具？", "笔记方法"),
+        ("Which tools and books do my notes mention on sleep?", "sleep"),
+        ("我用过哪些软件？", "我用 软件"),
     ],
 )
 def test_what_is_asked_beside_the_collection_is_left(query: str, left: str, segmenter: Segmenter) -> None:
@@ -324,3 +328,48 @@ def test_purses_hold_under_any_order_of_calls() -> None:
         purse = Purse(max_calls=10, max_tokens=100)
         taken = [size for size in sizes if purse.take(size)]
         assert sum(taken) <= 100
+
+
+# ------------------------------------------------------------------------------------------ people
+
+
+def person(number: int, name: str, of: int, *beside: str) -> Person:
+    return Person(uid(number), name, 9, uid(of), place(50 + number), beside)
+
+
+def test_people_are_told_with_what_names_them_and_whom_they_are_named_with() -> None:
+    boat = report(
+        1, ("The red boat is old.", 0.0, 1), ("Then Anna Berg painted it.", 0.0, 2), ("Anna Berg sails.", 0.0, 3)
+    )
+    soup = report(2, ("Bruno cooks for Anna Berg.", 0.0, 4))
+    people = [
+        person(1, "Anna Berg", 1, "Bruno", "Berg", "Clara"),
+        person(2, "Berg", 1),  # the same one, shorter
+        person(3, "Bruno", 2, "Anna Berg"),
+        person(4, "Dora", 9),  # of a report that may not be shown
+        person(5, "Clara", 1),
+    ]
+    anna, bruno, clara = people_told(people, [boat, soup], han=False)
+    assert [anna.title, bruno.title, clara.title] == ["Anna Berg", "Bruno", "Clara"]
+    assert anna.description == "Anna Berg sails. Then Anna Berg painted it. Named together with Bruno, Clara."
+    assert anna.places == (place(3), place(2), place(51))
+    assert bruno.description == "Bruno cooks for Anna Berg. Named together with Anna Berg."
+    assert (clara.description, clara.places) == ("Clara", (place(55),))
+    assert anna.score > bruno.score > clara.score
+    told = people_told([person(1, "老子", 1, "庄子")], [report(1, ("老子写了道德经", 0.0, 1))], han=True)
+    assert told[0].description == "老子写了道德经。 与庄子同时被提到。"
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("Who are the main characters and how are they related?", True),
+        ("我的笔记里主要提到哪些人？", True),
+        ("我最常提到的人有哪些？", True),
+        ("What are the main themes of my notes?", False),
+        ("这些笔记主要讲什么？", False),
+    ],
+)
+def test_whether_people_are_asked_for(query: str, wanted: bool, segmenter: Segmenter) -> None:
+    asked = focus(query, segmenter)
+    assert (asked.is_overview, asked.wants_people) == (True, wanted)

@@ -514,3 +514,27 @@ async def test_the_command_line_shows_reports_as_a_tree(services: Services, repo
     printed = out.export_text()
     assert re.search(r"├── Boat and harbour .*rating 8", printed)
     assert re.search(r"│   └── Anna and Bruno keep a sailing boat\.\n.*└── card Harbour", printed)
+
+
+async def test_who_is_asked_for_gets_the_people(services: Services) -> None:
+    """Of the graph's own communities; nobody is told of whose cards are filtered away."""
+    notes = {
+        "Boat": "Anna Berg repaired the Sea Eagle with Peter Klein in Hamburg. Peter Klein paints the Sea Eagle.",
+        "Trip": "Anna Berg sailed the Sea Eagle from Hamburg to Bergen. Anna Berg met Peter Klein in Bergen.",
+        "Garden": "Clara Weiss planted tomatoes in Granada. Clara Weiss lives in Granada.",
+    }
+    tasks = []
+    async with services.database.unit() as session:
+        for title, content in notes.items():
+            new = NewCard(title=title, content=content, tags=[title.lower()])
+            tasks.append(Task((await services.intake.submit_card(session, services.default_workspace, new)).id, 1))
+    await services.pipeline.ingest(services.default_workspace, tasks)
+    await services.communities.rebuild(services.default_workspace, is_full=True)
+    answer = await answered(services, "Who are the main people in my notes?")
+    assert "**Anna Berg**: Anna Berg" in answer.text
+    assert "Named together with Peter Klein" in answer.text
+    assert "**Clara Weiss**" in answer.text
+    assert "**Sea Eagle" not in answer.text
+    evidence = await find(services, "Who are the main people in my notes?", filters=Filters(tags=("garden",)))
+    assert evidence.insight is not None
+    assert [point.title for point in evidence.insight.points] == ["Clara Weiss"]

@@ -102,7 +102,7 @@ def told_points(points: Sequence[Point], reports: Mapping[uuid.UUID, Report]) ->
             point.description,
             round(point.score / 100, 6),
             point.report_ids[0],
-            reports[point.report_ids[0]].title,
+            point.title or reports[point.report_ids[0]].title,
             tuple(dict.fromkeys(place.chunk_id for place in point.places)),
         )
         for point in points

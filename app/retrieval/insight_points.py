@@ -33,12 +33,15 @@ _AGAIN: Final = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """`score` is from 0 to 100. `places`: where in the cards it comes from, the best first."""
+    """`score` is from 0 to 100. `places`: where in the cards it comes from, the best first. `title`: what it is
+    about, where that is not what its report is about.
+    """
 
     description: str
     score: float
     report_ids: tuple[uuid.UUID, ...]
     places: tuple[Place, ...]
+    title: str | None = None
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.db.sql import load
+from app.retrieval.insight_people import Person, person_of
 from app.retrieval.insight_reports import Report, report_of
 from app.retrieval.queries import PACKAGE, SpaceRow, conditions_of
 from app.retrieval.types import Filters
@@ -57,6 +58,12 @@ async def list_themes(session: AsyncSession, workspace_id: uuid.UUID, most: int,
     """Reports on the `most` largest communities of the top level, and on the parts of the `divided` largest."""
     rows = await (await raw(session)).fetch(load(PACKAGE, "insight_themes"), workspace_id, most, divided)
     return [report_of(row) for row in rows]
+
+
+async def list_people(session: AsyncSession, workspace_id: uuid.UUID, most: int) -> list[Person]:
+    """Those whom most cards name first."""
+    rows = await (await raw(session)).fetch(load(PACKAGE, "insight_people"), workspace_id, most)
+    return [person_of(row) for row in rows]
 
 
 async def list_there(

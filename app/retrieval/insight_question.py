@@ -24,9 +24,12 @@ class Words(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """`text`: the question without what it says of the collection; where nothing is left it asks for an overview."""
+    """`text`: the question without what it says of the collection; where nothing is left it asks for an overview.
+    `wants_people`: it asks who they are.
+    """
 
     text: str
+    wants_people: bool = False
 
     @property
     def is_overview(self) -> bool:
@@ -36,7 +39,7 @@ class Focus:
 # What the questions call the collection itself; of notes on notes not every one is meant so.
 _COLLECTION_HAN = re.compile(
     r"(?:在|从|对|把)?(?:我们?|你|您|咱们|这个?|那个?|整个|所有|全部|这些|那些|的|一?本|部|篇){0,8}"
-    r"(?:知识库|笔记本|笔记库|资料库|笔记|卡片|文档|文章|日记|仓库|小说|故事|收藏)(?:里面?|中|当中|内|上|之中)?的?"
+    r"(?:知识库|笔记本|笔记库|资料库|笔记(?!方法|法|术|软件|工具|应用|系统|体系|写作)|卡片(?!盒|笔记|法)|文档|文章|日记|仓库|小说|故事|收藏)(?:里面?|中|当中|内|上|之中)?的?"
 )
 _COLLECTION = re.compile(
     r"\b(?:(?:in|across|of|from|throughout|over|about|do|does|all|these|those|the|my|our|your|this|whole|entire)\s+){0,6}"
@@ -51,9 +54,9 @@ _GENERIC_HAN_LIST = """
     题材 领域 方面 方向 内容 脉络 线索 主线 观点 看法 看待 态度 思想 想法 结论 要点 规律 模式 趋势 变化 演变 盲点
     盲区 缺口 不足 矛盾 冲突 洞察 洞见 启示 启发 关联 联系 关系 结构 分布 类别 分类 人物 角色 讲 讲述 谈 谈论 谈到
     讨论 关注 涉及 围绕 包括 包含 覆盖 记录 描写 写 写过 写到 写了 作者 关于 对于 对 有关 相关 之间 其中 哪些 哪几
-    哪几个 哪个 哪 几个 几 什么 怎么 怎样 怎么样 怎么看 如何 为何 多少 我 我们 你 你们 您 他们 是 有 没有 在 都 了
-    的 地 得 吗 呢 吧 啊 些 个 这 这些 那 那些 这个 那个 和 与 及 以及 跟 说 说了 到 里 里面 中 当中 过 上 下 从 把
-    被 就 也 还 又 很 最近 近来 近 至今 目前 今年 去年 近年 近年来 近一年 一年 年 月 过去 里头 背后 体现 反映 一 二
+    哪几个 哪个 哪 几个 几 什么 怎么 怎样 怎么样 怎么看 如何 为何 多少 我 我们 你 你们 您 他们 人 人们 谁 是 有 没有 在
+    都 了 的 地 得 吗 呢 吧 啊 些 个 这 这些 那 那些 这个 那个 和 与 及 以及 跟 说 说了 到 里 里面 中 当中 过 上 下 从
+    把 被 就 也 还 又 很 最近 近来 近 至今 目前 今年 去年 近年 近年来 近一年 一年 年 月 过去 里头 背后 体现 反映 一 二
     三 五 十 心得 经验 体会 教训 收获 感悟 反思 故事 情节 讲了"""
 _GENERIC_HAN: Final = frozenset(_GENERIC_HAN_LIST.split())
 _GENERIC_LIST = """
@@ -82,11 +85,30 @@ def _generic() -> frozenset[str]:
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _LEFT: Final = re.compile(r"[^\W_]")
+_PEOPLE: Final = re.compile(
+    r"人物|角色|的人(?=有|是)|哪些人|哪几个人|什么人|谁|\b(?:who|whom|people|persons|characters)\b", re.IGNORECASE
+)
+_KINDS_HAN: Final = "(?:人物|人|工具|软件|应用|书籍|书|作者|作家|公司|地方|产品|网站|例子|概念)"
+_KINDS: Final = "(?:people|persons|tools|apps|books|authors|companies|places|products|websites|examples|concepts)"
+_KIND_OF_ANSWER: Final = re.compile(
+    f"(?:哪些|哪几个|什么){_KINDS_HAN}(?:[和与及、]{_KINDS_HAN})*"
+    f"|\\b(?:which|what) {_KINDS}(?:,? (?:and|or) {_KINDS}|, {_KINDS})*\\b",
+    re.IGNORECASE,
+)
+_ON: Final = re.compile(r"关于|对于|有关|针对|围绕|\b(?:on|about|regarding|concerning)\b", re.IGNORECASE)
 _SPACES: Final = re.compile(r"\s+")
 
 
 def focus(query: str, words: Words) -> Focus:
     """What is left of a question."""
+    text = _left(query, words)
+    if text and _ON.search(query):
+        # 关于减脂，提到哪些人和工具: people and tools are the kind of answer.
+        text = _left(_KIND_OF_ANSWER.sub(" ", query), words) or text
+    return Focus(text, wants_people=_PEOPLE.search(query) is not None)
+
+
+def _left(query: str, words: Words) -> str:
     text = _COLLECTION.sub(" ", _COLLECTION_HAN.sub(" ", query, count=1), count=2)
     letters = list(text)
     for run in words.tagged(text):
@@ -95,7 +117,7 @@ def focus(query: str, words: Words) -> Focus:
                 letters[start:end] = " " * (end - start)
     text = _WORD.sub(lambda word: "" if _bare(word[0]) in _generic() else word[0], "".join(letters))
     text = _SPACES.sub(" ", re.sub(r"[?？!！。.,，、;；:：\"“”'‘’()（）]+", " ", text)).strip(" -–—·/")
-    return Focus(text if _LEFT.search(text) else "")
+    return text if _LEFT.search(text) else ""
 
 
 def _bare(word: str) -> str:

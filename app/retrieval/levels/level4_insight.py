@@ -29,6 +29,7 @@ from app.retrieval.calibrating import Calibrations
 from app.retrieval.insight_fit import Asked, fit, weighed
 from app.retrieval.insight_hits import chosen_places, told_hits, told_points, told_reports
 from app.retrieval.insight_map import Mapper, Purse
+from app.retrieval.insight_people import LOOKED_AT, Person, people_told
 from app.retrieval.insight_points import Point, findings_told, packed, themes_told
 from app.retrieval.insight_question import Focus, focus
 from app.retrieval.insight_reports import Report, descended, shown, themes
@@ -65,6 +66,8 @@ class _Found:
     considered: int
     is_overview: bool
     is_behind: bool
+    in_han: bool
+    people: Sequence[Person]
 
 
 @dataclass(slots=True)
@@ -137,7 +140,14 @@ class InsightLevel:
         scope: Scope,
         vector: npt.NDArray[np.float32] | None,
     ) -> _Found:
-        if asked.is_overview:
+        people: list[Person] = []
+        if asked.is_overview and asked.wants_people:
+            people = await self._people(session, workspace_id, question)
+        if people:
+            ids = dict.fromkeys(person.report_id for person in people)
+            reports = await insight_queries.list_reports(session, workspace_id, ids, [])
+            chosen = await self._shown(session, workspace_id, question, reports)
+        elif asked.is_overview:
             most = self._settings.insight_themes
             reports = await insight_queries.list_themes(session, workspace_id, _SPARE * most, _DIVIDED)
             there = await self._shown(session, workspace_id, question, reports)
@@ -147,9 +157,16 @@ class InsightLevel:
             there = await self._shown(session, workspace_id, question, reports)
             relevant = [report for report in there if report.fit >= _LEAST_FIT]
             chosen = descended(relevant, self._settings.insight_reports)
+        in_han = han_share(question.query) > _HAN
         is_behind = any(report.is_stale for report in chosen)
         is_behind = is_behind or await insight_queries.is_behind(session, workspace_id)
-        return _Found(chosen, len(reports), asked.is_overview, is_behind)
+        return _Found(chosen, len(reports), asked.is_overview, is_behind, in_han, people)
+
+    async def _people(self, session: AsyncSession, workspace_id: uuid.UUID, question: Question) -> list[Person]:
+        people = await insight_queries.list_people(session, workspace_id, LOOKED_AT)
+        cards = {person.place.card_id for person in people}
+        there = await insight_queries.list_there(session, workspace_id, cards, question.filters)
+        return [person for person in people if person.place.card_id in there]
 
     async def _near(
         self,
@@ -213,6 +230,9 @@ class InsightLevel:
         return _Gathered(mapped.points, "model", dropped, purse)
 
     def _offline(self, found: _Found) -> list[Point]:
+        told = people_told(found.people, found.reports, han=found.in_han)
+        if told:
+            return told
         if found.is_overview:
             return themes_told(found.reports, self._settings.insight_themes_told)
         return findings_told(found.reports, _LEAST_FIT, self._settings.insight_per_report)
