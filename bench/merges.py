@@ -3,8 +3,9 @@
     python -m bench.merges DIR [--n 100] [--seed 1] [--chars 60] [--all]   # DIR: MINDCONE_DATA_DIR of an import
     python -m bench.merges DIR --top 30                                   # entities with most neighbours instead
 
-A merge is an entity and another name of it, which differ by more than case, width, spaces and marks. Where a name
-stands in no card by itself (a link's target, a front matter's alias), the card that teaches it is found by its letters.
+A merge is an entity and another name of it, which differ by more than case, width, spaces and marks. A title without
+its author ("活着-余华", "活着") is none, either: it could not be wrong. Where a name stands in no
+card by itself (a link's target, a front matter's alias), the card that teaches it is found by its letters.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,12 +80,19 @@ class Merge:
 
 async def merges(connection: asyncpg.Connection) -> list[Merge]:
     rows = await connection.fetch(_PAIRS)
-    found = [one for row in rows if _letters((one := Merge(*row.values())).one) != _letters(one.other)]
+    found = [one for row in rows if not _is_shorter((one := Merge(*row.values())).one, one.other)]
     return sorted(found, key=lambda one: (one.one, one.other, str(one.type)))
 
 
 def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
+
+
+def _is_shorter(one: str, other: str) -> bool:
+    """The same letters, or a title without its author or edition: nothing that could be wrong."""
+    left, right = sorted((_letters(one), _letters(other)), key=len)
+    longer = max((one, other), key=len)
+    return left == right or (right.startswith(left) and bool(re.search("[-－—(（]", longer[len(left) - 1 :])))
 
 
 async def contexts(connection: asyncpg.Connection, merge: Merge, name: str, chars: int) -> list[str]:

@@ -145,6 +145,8 @@ def test_numbers_of_a_name(name: str, numbers: tuple[str, ...]) -> None:
         ("Reciprocal Rank Fusion (RRF)", "reciprocalrankfusion", "RRF", ""),
         ("Mercury (planet)", "mercuryplanet", "", "planet"),
         ("微信 (WeChat)", "微信", "WeChat", ""),
+        ("管道(golang)", "管道golang", "", "golang"),
+        ("知识图谱(knowledge graph)", "知识图谱", "knowledge graph", ""),
         ("(untitled)", "untitled", "", ""),
         ("f(x)", "fx", "", "x"),
     ],

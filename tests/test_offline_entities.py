@@ -209,6 +209,7 @@ def test_a_link_called_by_a_pronoun_teaches_no_alias() -> None:
         ("心理学", "[[克鲁格效应]]（Kruger and Dunning）说的是自知。"),
         ("Links", "A link leads out of [[Logseq]] (or render image)."),
         ("创伤", "[[压力反应]]很常见。它称为**创伤后压力反应**（post-traumatic stress reaction）。"),
+        ("卡片", "[[赫伯特]]很忙。诺奖得主西蒙 · 赫伯特（Herbert A. Simon）这样认为。"),
         ("词汇", "[[词条]]（英文单词）很多。"),
     ],
 )

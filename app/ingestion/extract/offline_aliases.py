@@ -49,8 +49,10 @@ def is_alias(alias: str, name: str) -> bool:
 
 def ends_a_word(text: str, start: int, end: int) -> bool:
     """Whether a Han name is the end of a longer compound. What is set off from the text is one word altogether:
-    in **创伤后压力反应** it begins at the marks.
+    in **创伤后压力反应** it begins at the marks, and 西蒙 · 赫伯特 has two parts.
     """
+    if text[:start].rstrip(" ").endswith(("·", "•")):
+        return True
     before = text[start - 1] if start else ""
     if not before or not is_han(before) or not is_han(text[start]):
         return False

@@ -125,6 +125,8 @@ def _brackets(name: str) -> tuple[str, str, str]:
         return name, "", ""
     outer, inner = match["outer"].strip(), match["inner"].strip()
     crosses = bool(_HAN.search(outer)) != bool(_HAN.search(inner)) and not any(ch.isdigit() for ch in inner)
+    # 管道(golang) and 管道(python) say which one is meant; 知识图谱(knowledge graph) says it again.
+    crosses = crosses and not (inner.isascii() and inner.islower() and " " not in inner)
     letters = name_key(inner.removesuffix("s")) if _ACRONYM.match(inner) else ""
     abbreviates = letters in _initials(tuple(fold(word) for word in _TOKEN.findall(outer)))
     return (outer, inner, "") if crosses or abbreviates else (outer, "", inner)
