@@ -12,6 +12,7 @@ from app.index.postings import RECENT_HEAD, Found, Subset, Totals, pack_terms, s
 from app.retrieval.bundle import ChainWeights, Shape, Signals, chain, minimum, soft_minimum
 from app.retrieval.bundle_confidence import confidence, f_dist, f_gap, node_weight
 from app.retrieval.bundle_diversity import pick
+from app.retrieval.bundle_echo import unlike
 from app.retrieval.bundle_published import Edges, Links, Starts, normalised, published, starts_of
 from app.retrieval.bundle_scales import Scale, Scales
 from app.retrieval.bundle_scripts import Line, imputed, nearest_other
@@ -91,6 +92,31 @@ class TestPublished:
         assert normalised(floats(0.3)).tolist() == [0.0]
 
 
+class TestEcho:
+    def test_claims_are_compared_with_the_best_ones_less_what_all_have_in_common(self) -> None:
+        """Five claims of four cards; (10, 10) is common to all and says nothing."""
+        vectors = np.array([[11, 10], [10, 11], [11, 10], [9, 10], [9, 9]], np.float32)
+        told = unlike(vectors, floats(-2.0, -1.5, -0.5, -0.4, -0.3), places(0, 0, 1, 2, 3), 1)
+        # The best claim is (1, 0): the third says the same, the fourth the opposite, the fifth (-1, -1)/√2.
+        np.testing.assert_allclose(told, [0.0, 0.0, 0.0, 2.0, 1 + math.sqrt(0.5)], atol=1e-6)
+
+    def test_of_several_best_claims_their_mean_counts(self) -> None:
+        vectors = np.array([[1, 0], [0, 1], [1, 1], [-1, -1], [-1, -1]], np.float32)
+        told = unlike(vectors, floats(-2.0, -1.5, -0.5, -0.4, -0.3), places(0, 1, 2, 3, 4), 2)
+        # (1, 1)/√2 was said, by the third best whole, by the second best in part.
+        np.testing.assert_allclose(told, [0.0, 1 - math.sqrt(0.5), 0.0, 2.0, 2.0], atol=1e-6)
+
+    def test_one_card_alone_is_like_itself_and_a_claim_without_a_vector_like_nothing(self) -> None:
+        vectors = np.array([[1, 0], [0, 1]], np.float32)
+        assert unlike(vectors, floats(-2.0, -1.0), places(0, 0), 3).tolist() == [0.0, 0.0]
+        assert unlike(vectors[:0], floats(), places(), 3).tolist() == []
+        without = np.array([[1, 0], [0, 1], [0, 0]], np.float32)
+        told = unlike(without, floats(-2.0, -1.0, -0.5), places(0, 1, 2), 1)
+        # (1, −1) against (−1, 1) is −1, against nothing 0.
+        np.testing.assert_allclose(told, [0.0, 1.0, 0.0], atol=1e-6)
+        assert unlike(np.zeros((2, 2), np.float32), floats(-2.0, -1.0), places(0, 1), 3).tolist() == [0.0, 0.0]
+
+
 class TestChain:
     def test_costs_add_up_from_the_tip_to_the_base(self) -> None:
         """Two claims of one facet, a third of another facet of another episode."""
@@ -105,16 +131,17 @@ class TestChain:
                 time=floats(0.0, 0.5),
                 points_extra=floats(0.0, 0.0, 0.25),
                 tellings_extra=floats(0.0, 0.0),
+                unlike=floats(0.0, 0.5, 0.0),
             ),
-            ChainWeights(tau=0.0),
+            ChainWeights(tau=0.0, echo=0.2),
         )
-        # .25·z − .25·L
-        np.testing.assert_allclose(costs.claim, [-0.6, -0.25, -0.75])
+        # .25·z − .25·L + .2·U
+        np.testing.assert_allclose(costs.claim, [-0.6, -0.15, -0.75])
         # .10·z − .25·L
         np.testing.assert_allclose(costs.facet, [-0.15, 0.2])
         # −.75·L − .8·T
         np.testing.assert_allclose(costs.base, [-0.6, -0.475])
-        np.testing.assert_allclose(costs.path, [-1.35, -1.0, -1.025])
+        np.testing.assert_allclose(costs.path, [-1.35, -0.9, -1.025])
         np.testing.assert_allclose(costs.total, [-1.35, -1.025])
 
     def test_the_soft_minimum_is_a_little_less_than_the_least(self) -> None:
@@ -136,7 +163,7 @@ class TestChain:
         empty = floats()
         costs = chain(
             Shape(NOWHERE, NOWHERE, 0),
-            Signals(empty, empty, empty, empty, empty, empty, empty, empty),
+            Signals(empty, empty, empty, empty, empty, empty, empty, empty, empty),
             ChainWeights(),
         )
         assert (len(costs.total), len(costs.path)) == (0, 0)

@@ -14,8 +14,10 @@ from app.cards.drafts import NewCard
 from app.core.errors import Unavailable
 from app.db.session import Database
 from app.db.settings import DatabaseSettings
+from app.index.spaces import Spaces
 from app.providers.embedding.e5 import E5Embedder
 from app.providers.ports import Embeddings, ProviderError
+from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Filters, Level, Preset, Question
 from app.text.segment import Segmenter
 from tests.search_library import Library
@@ -151,6 +153,31 @@ async def test_the_steps_of_a_path_cost_what_the_path_costs(notes: Library) -> N
         assert hit.explain["cost"] == pytest.approx(hit.explain["total"] + hit.explain["penalty"])
         assert hit.score == pytest.approx(-hit.explain["cost"])
     assert [hit.score for hit in evidence.hits] == sorted((hit.score for hit in evidence.hits), reverse=True)
+
+
+async def test_a_claim_that_is_unlike_the_best_ones_costs_more(notes: Library) -> None:
+    asked = {"query": "What happened to the boat?", "explain": True}
+    alone = Retriever(
+        notes.retriever._database,
+        Spaces(notes.embedder),
+        Segmenter(),
+        notes.settings.model_copy(update={"context_echo": 0.0}),
+    )
+    plain = await alone.retrieve(notes.id, Question(asked["query"], Level.context, explain=True))
+    evidence = await ask(notes, **asked)
+    assert names(evidence)[0] == names(plain)[0]
+    told = {hit.card.external_id: hit.explain for hit in evidence.hits if hit.explain}
+    before = {hit.card.external_id: hit.explain for hit in plain.hits if hit.explain}
+    assert all(one["unlike"] == 0 for one in before.values())
+    first = names(evidence)[0]
+    assert told[first]["unlike"] == 0
+    assert told[first]["cost"] == pytest.approx(before[first]["cost"])
+    assert {name for name, one in told.items() if one["unlike"] > 0}
+    for name, one in told.items():
+        assert one["cost"] >= before[name]["cost"] - 1e-6
+        assert one["claim"] == pytest.approx(
+            0.25 * one["z_edge"] - 0.5 * one["words_point"] + 0.3 * one["unlike"] + one["superseded"], abs=1e-5
+        )
 
 
 async def test_every_span_is_what_stands_at_its_place(notes: Library) -> None:

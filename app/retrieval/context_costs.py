@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from app.index.postings import LexicalHits
 from app.retrieval.bundle import F8, ChainWeights, Costs, Places, Shape, Signals, chain
 from app.retrieval.bundle_confidence import confidence, node_weight
 from app.retrieval.bundle_diversity import pick
+from app.retrieval.bundle_echo import unlike
 from app.retrieval.bundle_published import EDGE_MISS, HOP, Edges, Links, Starts, normalised, published, starts_of
 from app.retrieval.bundle_scales import Scales
 from app.retrieval.bundle_scripts import imputed, nearest_other
@@ -151,6 +152,7 @@ def price(
         time=_best_time([asked_time(one) for one in times], tellings),
         points_extra=np.where(points["until"] <= now_seconds, settings.context_superseded, 0.0),
         tellings_extra=_at_hand(tellings, at_hand, settings.context_at_hand),
+        unlike=np.zeros(len(points)),
     )
     weights = ChainWeights(
         edge=settings.context_edge,
@@ -160,10 +162,18 @@ def price(
         episode_words=settings.context_episode_words,
         time=settings.context_time,
         tau=settings.context_tau,
+        echo=settings.context_echo,
     )
     if preset == "published":
         return Priced(reached, shape, signals, _published(reached, shape))
-    return Priced(reached, shape, signals, chain(shape, signals, weights))
+    costs = chain(shape, signals, weights)
+    if settings.context_echo and reached.vectors is not None:
+        # Nothing is unlike anything before the best claims are known; then they say what the others are like.
+        _, cards = np.unique(tellings["card"], return_inverse=True)
+        said = unlike(reached.vectors, costs.path, cards[at], settings.context_echo_claims)
+        signals = replace(signals, unlike=said)
+        costs = chain(shape, signals, weights)
+    return Priced(reached, shape, signals, costs)
 
 
 def _at_hand(tellings: Records, cards: Set[bytes], discount: float) -> F8:

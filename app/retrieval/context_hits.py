@@ -111,6 +111,7 @@ def _explained(priced: Priced, telling: int, point: int, cost: float) -> dict[st
         "words_facet": _number(signals.words_facet[facet]),
         "words_episode": _number(signals.words_episode[telling]),
         "time": _number(signals.time[telling]),
+        "unlike": _number(signals.unlike[point]),
         "superseded": _number(signals.points_extra[point]),
     }
 

@@ -55,6 +55,9 @@ POINT = np.dtype(
         ("until", ">f8"),
     ]
 )
+# What `halfvec_send` puts in front of the numbers: how many they are, and two bytes of nothing.
+VECTOR_HEAD = 4
+
 OWN = np.dtype([("own", ">f4")])
 LINK = np.dtype([("telling", ">i4"), ("facet", ">i4"), ("entity", ">f4"), ("edge", ">f4")])
 
@@ -64,7 +67,8 @@ Records = npt.NDArray[np.void]
 @dataclass(frozen=True, slots=True)
 class Reached:
     """The reached part of the cone: TELLING, FACET and POINT records in order; distances are NaN where a text has no
-    vector, times (seconds of the epoch) where none is known. OWN (one per telling) and LINK records only on request.
+    vector, times (seconds of the epoch) where none is known. OWN (one per telling), LINK records and the vectors of the
+    points (a row of zeros: none) only on request.
     """
 
     tellings: Records
@@ -72,6 +76,7 @@ class Reached:
     points: Records
     owns: Records
     links: Records
+    vectors: npt.NDArray[np.float32] | None = None
 
     def id_of(self, part: Records, place: int, name: str = "id") -> uuid.UUID:
         return uuid.UUID(bytes=part[name][place].tobytes())
@@ -102,6 +107,7 @@ class ConeRequest:
     nodes: int
     episodes: int
     with_links: bool
+    with_vectors: bool
     rrf_k: int
     ef_search: int
     cards: Sequence[uuid.UUID] = ()
@@ -150,7 +156,22 @@ async def get_reached(session: AsyncSession, workspace_id: uuid.UUID, request: C
     parts: list[list[Any]] = [[] for _ in _PARTS]
     for row in sorted(rows, key=_place):
         parts[row["part"]].append(row["packed"])
-    return Reached(*(np.frombuffer(b"".join(part), dtype) for part, dtype in zip(parts, _PARTS, strict=True)))
+    vectors = None
+    if request.with_vectors:
+        parts[2], vectors = _cut(parts[2], request.space.dimension)
+    tables = [np.frombuffer(b"".join(part), dtype) for part, dtype in zip(parts, _PARTS, strict=True)]
+    tellings, facets, points, owns, links = tables
+    return Reached(tellings, facets, points, owns, links, vectors)
+
+
+def _cut(points: Sequence[bytes], dimension: int) -> tuple[list[bytes], npt.NDArray[np.float32]]:
+    """POINT records, and the vectors that stand behind those that have one."""
+    vectors = np.zeros((len(points), dimension), np.float32)
+    whole = POINT.itemsize + VECTOR_HEAD + 2 * dimension
+    known = [place for place, packed in enumerate(points) if len(packed) == whole]
+    told = b"".join(points[place][-2 * dimension :] for place in known)
+    vectors[known] = np.frombuffer(told, ">f2").reshape(-1, dimension)
+    return [packed[: POINT.itemsize] for packed in points], vectors
 
 
 _PARTS = (TELLING, FACET, POINT, OWN, LINK)
@@ -168,6 +189,7 @@ def cone_statement(request: ConeRequest) -> str:
         few,
         bool(request.filters) and not few,
         request.with_links,
+        request.with_vectors,
         bool(request.cards),
     )
 
@@ -180,6 +202,7 @@ def _cone_statement(
     few: bool,
     many: bool,
     links: bool,
+    vectors: bool,
     at_hand: bool,
 ) -> str:
     near = "\nUNION ALL\n".join(_leg(kind, through_index, few, many) for kind, through_index in legs)
@@ -188,6 +211,7 @@ def _cone_statement(
         near=near or load(PACKAGE, "context_no_vector"),
         few="AND {row} = ANY ($14::uuid[])" if few else "",
         many=load(PACKAGE, "only_cards") if many else "",
+        vectors="|| coalesce(halfvec_send(d.dense), ''::bytea)" if vectors else "",
         links=load(PACKAGE, "context_links") if links else "",
         cards=load(PACKAGE, "context_cards") if at_hand else "",
     )

@@ -34,6 +34,10 @@ class RetrievalSettings(BaseModel):
     context_episode_words: float = Field(0.75, ge=0)
     context_time: float = Field(0.8, ge=0)
     context_tau: float = Field(0.05, ge=0, description="Of the soft minimum; 0 is the minimum")
+    context_echo: float = Field(
+        0.3, ge=0, description="What it costs a claim to be unlike the best ones; 0: each stands for itself"
+    )
+    context_echo_claims: int = Field(3, ge=1, le=50, description="Best claims that the others are compared with")
     context_impute: float = Field(1.2, ge=0, description="How far a vector stands in for words of another script")
     context_diversity: float = Field(0.15, ge=0)
     context_bm25_b: float = Field(0.5, ge=0, le=1)
@@ -51,7 +55,10 @@ class RetrievalSettings(BaseModel):
 
     explore_scorer: Scorer = "default"
     explore_counted: int = Field(400, ge=10, le=100_000, description="Cards of an entity are counted up to here")
-    explore_mentions: int = Field(80, ge=1, le=10_000, description="Of an entity that more mention, only titles")
+    explore_each: int = Field(
+        50, ge=1, le=1000, description="Rows per leg that enter the pool; no fewer than hits are asked for"
+    )
+    explore_mentions: int = Field(40, ge=1, le=10_000, description="Of an entity that more mention, only titles")
     explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
     explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")
     explore_facts: int = Field(200, ge=1, le=5000, description="Facts of a kind that are read of a card")

@@ -131,6 +131,7 @@ class ContextLevel:
                     episodes=self._settings.context_episodes,
                     rrf_k=self._settings.rrf_k,
                     with_links=preset == "published",
+                    with_vectors=preset == "chain" and self._settings.context_echo > 0,
                     ef_search=max(self._settings.context_anchors * 5 // 4, 64),
                     cards=question.context_cards,
                 ),

@@ -3,7 +3,7 @@
 --        let pass (for {few}), $15 episodes to reach;
 --        {cards} is one more leg or nothing ($16: cards at hand);
 --        {near} is the vector legs, {space} the embedding space, {few} and {many} conditions or nothing, {links} more
---        parts or nothing
+--        parts or nothing, {vectors} the claims' own vectors or nothing
 -- out:   rows (part, place, packed), part 0 tellings (an episode as one card tells it), 1 their facets, 2 their points,
 --        everything in order, layout as in `context_queries`: the reached episodes by RRF over the ranks of their best
 --        anchors, with the exact distances of ALL their facets and points
@@ -165,11 +165,14 @@ SELECT
     uuid_send(p.id) || int8send(p.doc) || int4send(p.facet::int) || int4send(p.han::int)
     || float4send(coalesce(d.claim, 'NaN')) || float4send(coalesce(d.edge, 'NaN'))
     || float8send(coalesce(extract(epoch FROM upper(p.valid_during))::float8, 'NaN'))
+    {vectors}
 FROM claimed p
 CROSS JOIN LATERAL (
     SELECT
         (min(v.dense <=> $2::halfvec) FILTER (WHERE v.role = 0))::float4 AS claim,
-        (min(v.dense <=> $2::halfvec) FILTER (WHERE v.role = 2))::float4 AS edge
+        (min(v.dense <=> $2::halfvec) FILTER (WHERE v.role = 2))::float4 AS edge,
+        -- There is one of each.
+        avg(v.dense) FILTER (WHERE v.role = 0) AS dense
     FROM point_vectors v
     WHERE v.workspace_id = $1 AND v.owner_id = p.id AND v.space_id = {space}
 ) AS d
