@@ -48,6 +48,7 @@ _PORT = 5432
 _LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._+-]+")  # what no DSN parser and no settings file splits or unquotes
 _DYING_SECONDS = 5.0
+_NOT_YET = "the database system is"  # … starting up, in recovery mode, shutting down
 _ORPHANS_MAY_LIVE_SECONDS = 2.0
 _FOREIGN_MAY_LIVE_SECONDS = 20.0
 _ROOT = 0
@@ -373,15 +374,21 @@ class EmbeddedPostgres:
     def _answers(self, server: _Server) -> bool:
         """Connect, after making the database if there is none yet; False if the server is gone.
 
-        One that was killed just now looks alive until the kernel has buried it.
+        One that was killed just now looks alive until the kernel has buried it; one that lost a backend looks ready
+        while it recovers.
         """
         me = _Account(os.geteuid(), os.getegid())
         where = (f"--host={server.socket_dir}", f"--port={server.port}", f"--username={SUPERUSER}", "--no-password")
-        if me.run((_program("psql"), "--no-psqlrc", *where, f"--dbname={DATABASE}", "--command=")).returncode == 0:
-            return True
-        created = me.run((_program("createdb"), *where, DATABASE))
-        if created.returncode == 0:
-            return True
+        deadline = time.monotonic() + self.start_timeout_seconds
+        while True:
+            if me.run((_program("psql"), "--no-psqlrc", *where, f"--dbname={DATABASE}", "--command=")).returncode == 0:
+                return True
+            created = me.run((_program("createdb"), *where, DATABASE))
+            if created.returncode == 0:
+                return True
+            if _NOT_YET not in created.stderr or time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
         if _wait(lambda: self._find_server() != server, _DYING_SECONDS):
             return False
         raise EmbeddedPostgresError(f"The embedded PostgreSQL does not answer.\n{_last_lines(created.stderr)}")

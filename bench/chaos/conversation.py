@@ -1,10 +1,13 @@
-"""A long conversation on three branches whose server is killed again and again: nothing lost, nothing twice, no lie.
+"""A long conversation on three branches whose server and database are killed again and again: nothing lost, nothing
+twice, no lie.
 
-    python -m bench.chaos.conversation [--turns 60] [--kills 50] [--seed 1] [--data-dir DIR]
+    python -m bench.chaos.conversation [--turns 60] [--kills 50] [--seed 1] [--data-dir DIR] [--light]
 
 A real instance with the sample vault. Turns go round three branches: answered offline from the notes, by a model that
-chats, and by one that calls tools (`memory_edit`, `create_fork`). At random moments of random turns the server, or its
-worker first, is killed (SIGKILL) and started again; what was not stored is said again. At the end memories are aged by
+chats, and by one that calls tools (`memory_edit`, `create_fork`). In most turns something is killed (SIGKILL), mostly
+while the answer is being streamed, else at a random moment: the server, with its worker or without, which is then
+started again; or the first process of the database, or one of its backends, from which the product must come back by
+itself. What was not stored is said again. At the end memories are aged by
 their dates, archived by the product's own pass, restored, and told again. Then everything that a client was told is
 compared with what is in the database. `--kills 0` is the same session in peace.
 """
@@ -16,6 +19,7 @@ import asyncio
 import json
 import random
 import signal
+import statistics
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -35,6 +39,7 @@ from app.memory import decay
 from app.memory import queries as memories
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import Said
+from bench.chaos import embeddings
 from bench.chaos.instance import Instance, running, verdict
 
 API: Final = "/api/v1"
@@ -73,6 +78,9 @@ FACTS: Final = (
 )
 RISKS: Final = "What can go wrong"
 SETTLE_SECONDS: Final = 90.0
+BACK_SECONDS: Final = 120.0
+VICTIMS: Final = {"server": 0.5, "postmaster": 0.25, "backend": 0.25}
+MID_STREAM: Final = 0.8
 
 
 def number_of(text: str) -> int:
@@ -92,11 +100,11 @@ def answer_to(question: str) -> str:
 
 
 def model(rng: random.Random) -> Any:
-    """A model that takes its time, and calls the tool that the question names."""
+    """A model that takes its time in the middle of an answer, and calls the tool that the question names."""
 
     def answer(body: Mapping[str, Any]) -> Said:
         question = asked_in(body)
-        pause = f"slow-body,seconds={rng.uniform(0, 0.4):.2f}"
+        pause = f"stall,after={rng.randint(2, 4)},seconds={rng.uniform(0.3, 0.9):.2f}"
         n = number_of(question)
         if body["messages"][-1]["role"] != "tool" and body.get("tools"):
             if "remember" in question:
@@ -134,7 +142,13 @@ class Session:
     heard: dict[str, str] = field(default_factory=dict)
     forks: Counter[str] = field(default_factory=Counter)
     proposed: Mapping[str, Any] | None = None
-    kills: int = 0
+    kills: Counter[str] = field(default_factory=Counter)
+    """By victim."""
+    mid_stream: int = 0
+    """Kills while an answer had begun and had not ended."""
+    back_seconds: list[float] = field(default_factory=list)
+    """How long the product took to come back by itself."""
+    telling: asyncio.Event = field(default_factory=asyncio.Event)
     turns: int = 0
     broken: int = 0
     down: int = 0
@@ -142,7 +156,36 @@ class Session:
     # ------------------------------------------------------------------------------- the server's deaths
 
     async def kill(self) -> None:
-        """The server or, now and then, its worker before it; never the database."""
+        """Something, and everything works again when this returns."""
+        victim = self.rng.choices(tuple(VICTIMS), tuple(VICTIMS.values()))[0]
+        if victim == "server":
+            await self._kill_server()
+        elif not self._kill_database(victim):
+            victim = "nothing"
+        self.kills[victim] += 1
+
+    def _kill_database(self, victim: str) -> bool:
+        """Its first process, or any that serves somebody."""
+        lines = (self.instance.data_dir / "postgres" / "postmaster.pid").read_text().splitlines()
+        first = psutil.Process(int(lines[0]))
+        serving = [one for one in first.children() if "[local]" in " ".join(one.cmdline())]
+        chosen = first if victim == "postmaster" else self.rng.choice(serving or [None])
+        if chosen is not None:
+            chosen.send_signal(signal.SIGKILL)
+        return chosen is not None
+
+    async def until_back(self) -> None:
+        """Nobody helps: the same process answers again, from its database."""
+        began = time.perf_counter()
+        async with asyncio.timeout(BACK_SECONDS):
+            while True:
+                with suppress(httpx.HTTPError):
+                    if (await self.client.get("/health/ready")).status_code == 200:
+                        break
+                await asyncio.sleep(0.05)
+        self.back_seconds.append(time.perf_counter() - began)
+
+    async def _kill_server(self) -> None:
         process = psutil.Process(self.instance.pid)
         if self.rng.random() < 0.5:
             for child in process.children():
@@ -150,7 +193,6 @@ class Session:
                     if "worker" in child.cmdline():
                         child.send_signal(signal.SIGKILL)
         process.send_signal(signal.SIGKILL)
-        self.kills += 1
         await self.instance.died()
 
     async def revive(self) -> None:
@@ -158,25 +200,34 @@ class Session:
         await self.instance.start()
         self.down += 1
         self.client.base_url = httpx.URL(self.instance.url)
-        if self.down in (1, 10, 25, 50):
-            print(
-                f"  kill {self.kills}: up again after {time.perf_counter() - began:.1f} s, {self.turns} turns",
-                flush=True,
-            )
+        print(f"  {self.kills.total()} kills: up again after {time.perf_counter() - began:.1f} s", flush=True)
 
     # ------------------------------------------------------------------------------------------- turns
 
     async def say(self, branch: str, content: str, **more: Any) -> bool:
-        """One turn, during which the server may die; whether its end was heard. Said again until it is stored."""
+        """One turn, during which something may die; whether its end was heard. Said again until it is stored."""
         while True:
-            dies = self.kills < self.kills_wanted and self.rng.random() < 0.9
+            dies = self.kills.total() < self.kills_wanted and self.rng.random() < 0.9
+            self.telling.clear()
             asking = asyncio.create_task(self._ask(branch, content, **more))
             if not dies:
                 return await asking
-            await asyncio.wait({asking}, timeout=self.rng.uniform(0.0, 0.8))
+            if self.rng.random() < MID_STREAM:
+                begun = asyncio.create_task(self.telling.wait())
+                await asyncio.wait({asking, begun}, return_when=asyncio.FIRST_COMPLETED)
+                begun.cancel()
+                await asyncio.sleep(self.rng.uniform(0.0, 0.25))
+            else:
+                await asyncio.wait({asking}, timeout=self.rng.uniform(0.0, 0.8))
+            self.mid_stream += self.telling.is_set() and not asking.done()
+            killed = self.kills["server"]
             await self.kill()
-            ended = await asking
-            await self.revive()
+            if self.kills["server"] > killed:
+                ended = await asking
+                await self.revive()
+            else:
+                ended = await asking
+                await self.until_back()
             if ended or await self._is_stored(content):
                 return ended
 
@@ -200,6 +251,7 @@ class Session:
                             self.started[ids["user_message_id"]] = content
                         elif name == "token":
                             self.heard[ids["message_id"]] = self.heard.get(ids["message_id"], "") + data["text"]
+                            self.telling.set()
                         elif name == "tool" and data["name"] == "create_fork":
                             self._note_fork(data)
                         elif name == "finished" and data["status"] == "complete":
@@ -413,7 +465,14 @@ async def examine(session: Session, aged: Mapping[str, Any]) -> tuple[list[str],
     wrong += _unmet(session, insights[0], aged)
     figures = {
         "turns": session.turns,
-        "kills": session.kills,
+        "kills": dict(sorted(session.kills.items())),
+        "kills_mid_stream": session.mid_stream,
+        "back_by_itself_seconds": {
+            "median": round(statistics.median(session.back_seconds), 2),
+            "longest": round(max(session.back_seconds), 2),
+        }
+        if session.back_seconds
+        else None,
         "streams_broken": session.broken,
         "questions": len(session.started),
         "answers": dict(statuses),
@@ -495,8 +554,17 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--light", action="store_true", help="a small embedder behind a socket, not the bundled one")
     arguments = parser.parse_args()
-    verdict(asyncio.run(run(arguments.turns, arguments.kills, arguments.seed, arguments.data_dir)))
+
+    async def work() -> list[str]:
+        wanted = (arguments.turns, arguments.kills, arguments.seed, arguments.data_dir)
+        if not arguments.light:
+            return await run(*wanted)
+        async with embeddings.serving() as environment:
+            return await run(*wanted, **environment)
+
+    verdict(asyncio.run(work()))
 
 
 if __name__ == "__main__":
