@@ -13,7 +13,7 @@ from app.index.postings import POSTING, RECENT_HEAD, TERM, Found, Totals, score
 from app.retrieval import explore, explore_hops, walk
 from app.retrieval.explore import UNSAID, Bridge, Entity, Fact, Link, Scale
 from app.retrieval.explore_hops import Edge
-from app.retrieval.explore_names import Known, named
+from app.retrieval.explore_names import Known, has_its_card, is_particular, named
 from app.retrieval.explore_similar import distance, parts_of, spelt_like, unanswered
 from app.retrieval.settings import RetrievalSettings
 from app.text.gazetteer import candidate_runs, likely_keys
@@ -264,6 +264,26 @@ def test_likely_keys_are_of_quotes_and_capitals(words: Segmenter) -> None:
     )
     assert {"charmed", "conchobarmacnessa", "nessa", "阿里巴巴集团", "阿里巴巴", "林晓东"} <= keys
     assert not keys & {"wife", "series", "mac", "macnessa"}
+
+
+@pytest.mark.parametrize(
+    ("name", "few", "its_card"),
+    [
+        (Known([entity(1, cards=1)]), True, False),
+        (Known([entity(1, cards=10, titled=3)]), True, True),
+        (Known([entity(1, cards=2, inside=1)]), True, False),
+        (Known([entity(1, cards=11, titled=1)]), False, False),
+        (Known([entity(1, cards=11)], [A]), False, False),
+        (Known([entity(1, cards=400, titled=1), entity(2, cards=2)]), True, False),
+        (Known(cards=[A]), True, True),
+        (Known(cards=[uuid.UUID(int=n) for n in range(11)]), False, False),
+        (Known([entity(1, cards=0)]), False, False),
+        (Known(), False, False),
+    ],
+)
+def test_a_name_is_particular_when_few_cards_speak_of_it(name: Known, few: bool, its_card: bool) -> None:
+    assert is_particular(name) is few
+    assert has_its_card(name) is its_card
 
 
 # ------------------------------------------------------------------------------- names that are not known

@@ -320,5 +320,5 @@ async def test_the_graph_around_some_cards_looks_up_what_they_name(database: Exp
         "ix_relations_card_id",
         "pk_entities",
         "pk_cards",
-        reads={"mentions": 100, "relations": 40, "entities": 200, "cards": 100},
+        reads={"mentions": 100, "relations": 40, "entities": 70, "cards": 100},
     )

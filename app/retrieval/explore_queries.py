@@ -93,6 +93,7 @@ def graph_statement(some: bool) -> str:
         load(PACKAGE, "explore_graph"),
         nodes=body(load(PACKAGE, "explore_nodes_some" if some else "explore_nodes_all")),
         some=body(load(PACKAGE, "explore_some")) if some else "",
+        spread="" if some else body(load(PACKAGE, "explore_spread")),
     )
 
 
@@ -350,7 +351,8 @@ async def get_graph(
     )
     parts: tuple[list[bytes], list[bytes]] = ([], [])
     for row in rows:
-        parts[row["part"]].append(row["packed"])
+        # Nothing at all is one row too, where all is one group.
+        parts[row["part"]].append(row["packed"] or b"")
     return b"".join(parts[0]), b"".join(parts[1])
 
 

@@ -89,17 +89,21 @@ class Graph:
 
 
 def build(named: npt.NDArray[np.void], said: npt.NDArray[np.void]) -> Graph:
-    """From NAMED and SAID records; the graph is undirected, an edge that is said often is that much heavier."""
+    """From NAMED and SAID records; the graph is undirected, a relation that is said often is that much heavier, a
+    mention is not.
+    """
     cards, card = np.unique(named["card"], return_inverse=True)
     entities, entity = np.unique(np.concatenate((named["entity"], said["source"], said["target"])), return_inverse=True)
     n = len(named)
-    card = card + len(entities)
+    pairs, pair = np.unique(card * len(entities) + entity[:n], return_inverse=True)
+    own = np.zeros(len(pairs))
+    own[pair[named["own"] > 0]] = 1.0
     source, target = entity[n : n + len(said)], entity[n + len(said) :]
     # Whoever is related to itself leads nowhere.
     apart = source != target
-    left = np.concatenate((entity[:n], source[apart]))
-    right = np.concatenate((card, target[apart]))
-    weight = np.concatenate((_MENTION + _OWN * named["own"].astype(np.float64), np.full(int(apart.sum()), _RELATION)))
+    left = np.concatenate((pairs % len(entities), source[apart]))
+    right = np.concatenate((pairs // len(entities) + len(entities), target[apart]))
+    weight = np.concatenate((_MENTION + _OWN * own, np.full(int(apart.sum()), _RELATION)))
     heads, tails = np.concatenate((left, right)), np.concatenate((right, left))
     weights = np.concatenate((weight, weight))
     leaving = np.bincount(tails, weights, minlength=len(entities) + len(cards))

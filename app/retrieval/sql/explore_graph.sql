@@ -1,8 +1,8 @@
 -- in:    $1 workspace, $2 cards ({some}: the condition that leaves out the others, or nothing); {nodes}: the name of each
 --        entity, of all or of those that are named
--- out:   rows (part, packed): 0 distinct (card, entity, own title) of mentions and titles, 16 + 16 + 1 bytes each; 1
---        (source, target) of relations, 16 + 16. An entity is the MD5 of its `node` (see `explore_root`): twins are one.
---        Sixteen rows each, for the driver is slow with values of a megabyte
+-- out:   rows (part, packed): 0 (card, entity, own title) of mentions, 16 + 16 + 1 bytes each, as often as a card names
+--        the entity; 1 (source, target) of relations, 16 + 16. An entity is the MD5 of its `node` (see `explore_root`):
+--        twins are one. Of all cards sixteen rows each ({spread}), for the driver is slow with values of a megabyte
 -- index: pk_mentions, pk_relations, pk_cards (the workspace's own rows), or ix_mentions_card_id, ix_relations_card_id;
 --        pk_entities, uq_entities_key
 WITH types AS (
@@ -24,13 +24,12 @@ nodes AS MATERIALIZED (
     {nodes}
 ),
 named AS (
-    SELECT m.card_id, n.node, bool_or((m.in_title AND m.name = c.title) OR n.key = c.title_key) AS own
+    SELECT m.card_id, n.node, (m.in_title AND m.name = c.title) OR n.key = c.title_key AS own
     FROM mentioned m
     JOIN nodes n ON n.id = m.entity_id
     JOIN cards c ON c.workspace_id = $1 AND c.id = m.card_id
     WHERE true
       {some: c.id}
-    GROUP BY 1, 2
 ),
 said AS (
     SELECT r.id, s.node AS source, t.node AS target
@@ -44,8 +43,8 @@ SELECT
         uuid_send(card_id) || node || CASE WHEN own THEN '\x01'::bytea ELSE '\x00'::bytea END, ''
     ) AS packed
 FROM named
-GROUP BY get_byte(uuid_send(card_id), 15) % 16
+{spread: card_id}
 UNION ALL
 SELECT 1, string_agg(source || target, '')
 FROM said
-GROUP BY get_byte(uuid_send(id), 15) % 16
+{spread: id}

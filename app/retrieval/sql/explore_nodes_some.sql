@@ -10,9 +10,10 @@ FROM (
     SELECT target_id FROM related
 ) AS used
 CROSS JOIN LATERAL (
-    SELECT survivor.key, survivor.sense
+    -- Few have been merged; of the others no survivor is looked up.
+    SELECT coalesce(survivor.key, e.key) AS key, coalesce(survivor.sense, e.sense) AS sense
     FROM entities e
-    JOIN entities survivor ON survivor.workspace_id = $1 AND survivor.id = coalesce(e.merged_into, e.id)
+    LEFT JOIN entities survivor ON survivor.workspace_id = $1 AND survivor.id = e.merged_into
     WHERE e.workspace_id = $1 AND e.id = used.id
     OFFSET 0
 ) AS root

@@ -5,11 +5,12 @@
 CROSS JOIN LATERAL (
     SELECT twin.id, twin.name, twin.key, twin.key || ' ' || twin.sense AS node
     FROM entities it
-    JOIN entities survivor ON survivor.workspace_id = $1 AND survivor.id = coalesce(it.merged_into, it.id)
+    -- Few have been merged; of the others no survivor is looked up.
+    LEFT JOIN entities survivor ON survivor.workspace_id = $1 AND survivor.id = it.merged_into
     JOIN entities twin
         ON twin.workspace_id = $1
-        AND twin.key = survivor.key
-        AND twin.sense = survivor.sense
+        AND twin.key = coalesce(survivor.key, it.key)
+        AND twin.sense = coalesce(survivor.sense, it.sense)
         AND twin.merged_into IS NULL
     WHERE it.workspace_id = $1 AND it.id = {row}
     ORDER BY twin.id
