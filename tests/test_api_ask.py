@@ -55,7 +55,7 @@ async def test_the_whole_answer(client: httpx.AsyncClient, ferry: dict[str, Any]
         == first["quote"]
         == "The ferry to Hiddensee leaves at nine in the morning."
     )
-    assert body["route"]["level"] == "search"
+    assert (body["route"]["level"], body["route"]["gates"]) == ("explore", ["known_name"])
     assert body["hits"][0]["card"]["id"] == ferry["id"]
     assert (body["status"], body["stop_reason"], body["removed_citations"]) == ("complete", "stop", 0)
     assert (body["nothing_relevant"], body["degraded"]) == (False, [])

@@ -74,7 +74,7 @@ async def test_the_offline_answer_quotes_and_cites(
     assert sentence in answer.text
     assert answer.is_complete
     assert answer.removed_citations == 0
-    assert answer.evidence.level is Level.search
+    assert answer.evidence.level is Level.explore
     assert answer.citations
     for citation in answer.citations:
         assert f"{citation.quote} [{citation.marker}]" in answer.text

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
 import pytest
 
 from app.retrieval.route import (
+    KNOWN_NAME,
+    READS_CLAIMS,
     Facts,
     by_chance,
+    closed,
     escalate,
+    fitted,
     gated,
     route,
     wanted,
@@ -108,6 +113,74 @@ def test_gates(level: Level, facts: Facts, gate: list[str], instead: Level) -> N
     assert (decision.reason, decision.confidence) == ("classifier", 0.7)
 
 
+NAMES_NOTHING = Facts(cards=True, cone=True, reports=True, names_known=False, names_particular=False)
+NAMES_A_HUB = Facts(cards=True, cone=True, reports=True, names_known=True, names_particular=False)
+NAMES_ONE = Facts(cards=True, cone=True, reports=True, names_known=True, names_particular=True)
+IN_LONG_CARDS = replace(NAMES_ONE, passages=3.9)
+WITH_ITS_CARD = replace(NAMES_ONE, passages=3.9, names_card=True)
+
+
+@pytest.mark.parametrize(
+    ("guessed", "facts", "level", "gates"),
+    [
+        # A fact: from what is named, else among claims, else in passages.
+        (search, NAMES_ONE, explore, [KNOWN_NAME]),
+        (search, NAMES_A_HUB, context, [READS_CLAIMS]),
+        (search, NAMES_NOTHING, context, [READS_CLAIMS]),
+        (search, Facts(cards=True, cone=False, names_known=False, names_particular=False), search, []),
+        (search, Facts(cards=True, cone=False, names_known=True, names_particular=True), explore, [KNOWN_NAME]),
+        (search, Facts(), search, []),
+        (context, NAMES_ONE, explore, [KNOWN_NAME]),
+        (context, NAMES_NOTHING, context, []),
+        (explore, NAMES_NOTHING, explore, []),
+        (explore, NAMES_ONE, explore, []),
+        # The collection as a whole has no name.
+        (insight, NAMES_NOTHING, insight, []),
+        (insight, NAMES_A_HUB, context, [READS_CLAIMS]),
+        (insight, NAMES_ONE, explore, [KNOWN_NAME]),
+        (chat, NAMES_ONE, chat, []),
+        # Of a name in long cards the place is looked for, unless it has a card of its own.
+        (search, IN_LONG_CARDS, context, [READS_CLAIMS]),
+        (explore, IN_LONG_CARDS, context, [READS_CLAIMS]),
+        (explore, replace(NAMES_NOTHING, passages=3.9), context, [READS_CLAIMS]),
+        (explore, replace(NAMES_NOTHING, passages=1.2), explore, []),
+        (search, replace(NAMES_ONE, passages=1.2), explore, [KNOWN_NAME]),
+        (search, WITH_ITS_CARD, explore, [KNOWN_NAME]),
+        (explore, WITH_ITS_CARD, explore, []),
+        (explore, replace(IN_LONG_CARDS, cone=False), explore, []),
+    ],
+)
+def test_what_the_workspace_knows_decides_where_a_fact_is_looked_for(
+    guessed: Level, facts: Facts, level: Level, gates: list[str]
+) -> None:
+    decision = fitted(Route(guessed, "classifier", 0.7), facts)
+    assert (decision.level, list(decision.gates)) == (level, gates)
+    assert (decision.reason, decision.confidence) == ("classifier", 0.7)
+
+
+@pytest.mark.parametrize("reason", ["explicit", "find", "one_card", "story", "whole_collection", "small_talk"])
+def test_what_is_beyond_doubt_stays_whatever_the_workspace_knows(reason: str) -> None:
+    for level in Level:
+        assert fitted(Route(level, reason), NAMES_ONE) == Route(level, reason)
+
+
+def test_words_and_workspace_decide_together() -> None:
+    question = "When was Maria born?"
+    assert route(question, None, NAMES_ONE).level is explore
+    assert route(question, None, NAMES_NOTHING).level is context
+    assert route(question, search, NAMES_ONE) == Route(search, "explicit")
+    assert route("find my notes about bread", None, NAMES_ONE).level is search
+    assert route("你好", None, NAMES_ONE).level is chat
+
+
+def test_a_name_that_is_not_known_leads_to_claims_where_there_are_any() -> None:
+    asked = Route(explore, "connection", 0.97)
+    assert closed(asked, "no_known_entity", NAMES_NOTHING) == Route(context, "connection", 0.97, ["no_known_entity"])
+    assert closed(asked, "no_known_entity", Facts(cone=False)).level is search
+    assert closed(Route(explore, "explicit"), "no_known_entity", Facts()).level is search
+    assert closed(Route(insight, "classifier"), "no_reports", NAMES_NOTHING).level is search
+
+
 def test_weak_evidence_goes_one_level_deeper_once() -> None:
     start = Route(search, "classifier", 0.6)
     assert escalate(start, evidence_weak=False) is start
@@ -122,6 +195,14 @@ def test_escalation_passes_closed_levels() -> None:
     assert escalate(start, True, Facts(known_entity=False, cone=False, reports=False)) is start
     assert escalate(Route(explore, "chain", gates=["no_cone", "no_reports"]), True).level is explore
     assert escalate(Route(context, "story"), True).level is insight
+
+
+def test_no_overview_is_read_for_a_fact_that_no_claim_tells() -> None:
+    among_claims = Route(context, "classifier", 0.7, [READS_CLAIMS])
+    assert escalate(among_claims, True, EVERYTHING) is among_claims
+    from_a_name = Route(explore, "classifier", 0.7, [KNOWN_NAME])
+    deeper = escalate(from_a_name, True, EVERYTHING)
+    assert (deeper.level, deeper.escalated_from) == (context, explore)
 
 
 @pytest.mark.parametrize("start", [Route(search, "explicit"), Route(chat, "small_talk"), Route(insight, "classifier")])

@@ -17,6 +17,8 @@ from app.text.stopwords import ENGLISH
 
 # A lone word inside a longer name counts where so many cards use it by itself.
 _ALONE_CARDS = 3
+# What more cards speak of is nothing in particular.
+_FEW_CARDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,21 @@ class Named:
 
     def __bool__(self) -> bool:
         return bool(self.entities or self.titles)
+
+
+def is_particular(name: Known) -> bool:
+    """Whether few cards speak of what has this name: the graph leads from it to what is asked, while that of a hub
+    leads everywhere.
+    """
+    spoken_of = [entity.cards for entity in name.entities] or [len(name.cards)]
+    return any(1 <= cards <= _FEW_CARDS for cards in spoken_of)
+
+
+def has_its_card(name: Known) -> bool:
+    """Whether a card is about something particular of this name."""
+    if not name.entities:
+        return is_particular(name)
+    return any(1 <= entity.cards <= _FEW_CARDS and entity.titled > 0 for entity in name.entities)
 
 
 def named(question: str, runs: Iterable[Run], known: Mapping[str, Known]) -> Named:

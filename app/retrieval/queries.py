@@ -83,20 +83,12 @@ async def settle(session: AsyncSession, ef_search: int) -> None:
     await (await raw(session)).fetch(part.statement, *part.values)
 
 
-async def get_offer(session: AsyncSession, workspace_id: uuid.UUID) -> tuple[bool, bool, bool]:
+def offer_part(workspace_id: uuid.UUID) -> Part:
     """Whether there is anything to look for, learned already or not; whether any of it is in the cone; whether there
-    are reports on it.
+    are reports on it; how many passages its cards hold. One row.
     """
-    found = await session.execute(
-        text(
-            "SELECT EXISTS (SELECT 1 FROM cards WHERE workspace_id = :workspace AND trashed_at IS NULL), "
-            "EXISTS (SELECT 1 FROM points WHERE workspace_id = :workspace), "
-            "EXISTS (SELECT 1 FROM reports WHERE workspace_id = :workspace)"
-        ),
-        {"workspace": workspace_id},
-    )
-    cards, cone, reports = found.one()
-    return bool(cards), bool(cone), bool(reports)
+    columns = (("has_cards", "bool"), ("has_cone", "bool"), ("has_reports", "bool"), ("passages", "float8"))
+    return Part(load(PACKAGE, "offer"), columns, (workspace_id,))
 
 
 async def count_windows(session: AsyncSession, workspace_id: uuid.UUID, space_id: int, up_to: int) -> int:

@@ -9,15 +9,19 @@ from datetime import datetime
 
 from app.core.log import get
 from app.db.session import Database
+from app.db.together import fetch_together
 from app.index.spaces import Spaces
-from app.retrieval import queries
+from app.retrieval import explore_queries, queries
+from app.retrieval.explore_names import has_its_card, is_particular, named
 from app.retrieval.levels.level1_search import SearchLevel
 from app.retrieval.levels.level2_explore import ExploreLevel
 from app.retrieval.levels.level3_context import ContextLevel
 from app.retrieval.levels.level4_insight import InsightLevel
-from app.retrieval.route import NO_FACTS, Facts, escalate, route
+from app.retrieval.reading import LONG_QUERY
+from app.retrieval.route import NO_FACTS, Facts, closed, escalate, fitted, gated, may_be_fitted, route, wanted
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Filters, Level, Question, Route
+from app.text.gazetteer import candidate_runs
 from app.text.segment import Segmenter
 
 log = get(__name__)
@@ -26,6 +30,8 @@ log = get(__name__)
 class Retriever:
     def __init__(self, database: Database, spaces: Spaces, segmenter: Segmenter, settings: RetrievalSettings) -> None:
         self._database = database
+        self._segmenter = segmenter
+        self._settings = settings
         self._search = SearchLevel(database, spaces, segmenter, settings)
         self._explore = ExploreLevel(database, spaces, segmenter, settings)
         self._context = ContextLevel(database, spaces, segmenter, settings)
@@ -43,10 +49,10 @@ class Retriever:
         log.info("routed", level=decision.level.name, reason=decision.reason, gates=list(decision.gates))
         if decision.level is Level.chat:
             return Evidence(question.query, decision, (), timings_ms={"total": _since(started)})
-        evidence, decision = await self._found(workspace_id, question, decision)
+        evidence, decision = await self._found(workspace_id, question, decision, facts)
         deeper = escalate(decision, evidence.nothing_relevant, facts)
         if deeper is not decision:
-            further, deeper = await self._found(workspace_id, question, deeper)
+            further, deeper = await self._found(workspace_id, question, deeper, facts)
             if not further.nothing_relevant:
                 log.info("escalated", level=deeper.level.name, escalated_from=decision.level.name)
                 evidence, decision = further, deeper
@@ -59,29 +65,30 @@ class Retriever:
             timings_ms={**evidence.timings_ms, "total": _since(started)},
         )
 
-    async def _found(self, workspace_id: uuid.UUID, question: Question, decision: Route) -> tuple[Evidence, Route]:
-        """What the level finds, or level search where it has nothing to begin with; and the decision with that gate."""
-        evidence, level = None, decision.level
-        if level is Level.explore:
+    async def _found(
+        self, workspace_id: uuid.UUID, question: Question, decision: Route, facts: Facts
+    ) -> tuple[Evidence, Route]:
+        """What the level finds, or the one in its place where it has nothing to begin with; and the decision with that
+        gate.
+        """
+        if decision.level is Level.explore:
             evidence = await self._explore.search(workspace_id, question, decision)
-            if evidence is None:
-                decision = replace(decision, gates=[*decision.gates, "no_known_entity"])
-                level = Level.search
-        if level is Level.context:
+            if evidence is not None:
+                return evidence, decision
+            decision = closed(decision, "no_known_entity", facts)
+        if decision.level is Level.context:
             evidence = await self._context.search(workspace_id, question, decision)
-            if evidence is None:
-                if question.about_conversation:
-                    return Evidence(question.query, decision, ()), decision
-                decision = replace(decision, gates=[*decision.gates, "no_cone"])
-                level = Level.search
-        if level is Level.insight:
+            if evidence is not None:
+                return evidence, decision
+            if question.about_conversation:
+                return Evidence(question.query, decision, ()), decision
+            decision = closed(decision, "no_cone", facts)
+        if decision.level is Level.insight:
             evidence = await self._insight.search(workspace_id, question, decision)
-            if evidence is None:
-                decision = replace(decision, gates=[*decision.gates, "no_reports"])
-                level = Level.search
-        if evidence is None:
-            evidence = await self._search.search(workspace_id, question, replace(decision, level=level))
-        return evidence, decision
+            if evidence is not None:
+                return evidence, decision
+            decision = closed(decision, "no_reports", facts)
+        return await self._search.search(workspace_id, question, decision), decision
 
     async def route(self, workspace_id: uuid.UUID, question: Question) -> Route:
         """The decision alone."""
@@ -92,14 +99,37 @@ class Retriever:
         """The decision, and what the workspace has to offer, as far as it was looked up."""
         if question.level is not None:
             return route(question.query, question.level), NO_FACTS
-        async with self._database.read() as session:
-            cards, cone, reports = await queries.get_offer(session, workspace_id)
-        # Which names are known, level explore finds out by itself.
-        facts = Facts(cards=cards, cone=cone, reports=reports, conversation=question.about_conversation)
-        decision = route(question.query, None, facts)
-        if question.wants_hits and cards and decision.level is Level.chat:
+        decision = wanted(question.query)
+        facts = await self._facts(workspace_id, question, may_be_fitted(decision))
+        decision = gated(decision, facts)
+        if question.wants_hits and facts.cards and decision.level is Level.chat:
             decision = replace(decision, level=Level.search, gates=[*decision.gates, "hits_wanted"])
-        return decision, facts
+        return fitted(decision, facts), facts
+
+    async def _facts(self, workspace_id: uuid.UUID, question: Question, with_names: bool) -> Facts:
+        """What the router wants to know of the workspace, in one round trip. What other names may be meant for, level
+        explore finds out by itself.
+        """
+        parts, runs = [queries.offer_part(workspace_id)], []
+        # In a long text some title stands by chance.
+        if with_names and len(question.query) <= LONG_QUERY:
+            runs = candidate_runs(question.query, self._segmenter)
+            keys = (run.key for run in runs)
+            parts.append(explore_queries.names_part(workspace_id, keys, self._settings.explore_counted))
+        async with self._database.read() as session:
+            (offer,), *rows = await fetch_together(session, *parts)
+        known = explore_queries.known_of(row for found in rows for row in found)
+        names = named(question.query, runs, known)
+        return Facts(
+            cards=offer["has_cards"],
+            cone=offer["has_cone"],
+            reports=offer["has_reports"],
+            names_known=bool(names),
+            names_particular=any(is_particular(known[run.key]) for run in names.runs),
+            names_card=any(has_its_card(known[run.key]) for run in names.runs),
+            passages=offer["passages"],
+            conversation=question.about_conversation,
+        )
 
 
 def _known_at(filters: Filters, moment: datetime) -> Filters:

@@ -1,5 +1,5 @@
-"""Which level answers a question. Pure: the level asked for, else rules, else the classifier; then gates; and at most
-one level deeper where the evidence turns out weak. The decision is data.
+"""Which level answers a question. Pure: the level asked for, else rules, else the classifier; then gates; then what the
+workspace knows of what is asked; and at most one level deeper where the evidence turns out weak. The decision is data.
 """
 
 from __future__ import annotations
@@ -16,20 +16,31 @@ from app.retrieval.types import Level, Route
 
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
 _NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
-# Where a level is closed, the one that answers in its place; each has one below it that is never closed.
-_INSTEAD: Final = {Level.insight: Level.search, Level.context: Level.search, Level.explore: Level.search}
+
+# Cards of more passages than this are long.
+_LONG_CARDS: Final = 2.5
+
+KNOWN_NAME: Final = "known_name"
+READS_CLAIMS: Final = "reads_claims"
+"""Gates that lead to another level than the words alone, see `fitted`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the workspace has to offer. None: not known, so no gate. `conversation`: one that can answer questions about
-    itself, whatever else there is.
+    """What the workspace has to offer. None: not known, so no gate. `known_entity`: the question may name something
+    known. `names_known`: it does; `names_particular`: something that few cards speak of; `names_card`: something of
+    that kind with a card of its own. `passages`: how many a card holds. `conversation`: one that can answer questions
+    about itself, whatever else there is.
     """
 
     cards: bool | None = None
     cone: bool | None = None
     reports: bool | None = None
     known_entity: bool | None = None
+    names_known: bool | None = None
+    names_particular: bool | None = None
+    names_card: bool | None = None
+    passages: float | None = None
     conversation: bool = False
 
 
@@ -40,7 +51,7 @@ def route(query: str, explicit: Level | None, facts: Facts = NO_FACTS) -> Route:
     """The decision for one question; `gates` names what kept it from the level that its words call for."""
     if explicit is not None:
         return Route(explicit, "explicit")
-    return gated(wanted(query), facts)
+    return fitted(gated(wanted(query), facts), facts)
 
 
 def wanted(query: str, model: Classifier | None = None) -> Route:
@@ -75,20 +86,59 @@ def gated(decision: Route, facts: Facts) -> Route:
     if facts.cards is False and decision.level is not Level.chat:
         return replace(decision, level=Level.chat, gates=[*decision.gates, "empty_workspace"])
     while (gate := _gate(decision.level, facts)) is not None:
-        decision = replace(decision, level=_INSTEAD[decision.level], gates=[*decision.gates, gate])
+        decision = closed(decision, gate, facts)
     return decision
+
+
+def closed(decision: Route, gate: str, facts: Facts) -> Route:
+    """What answers in place of a level that is closed: claims where no name leads into the graph, else level search,
+    which never is.
+    """
+    level = Level.context if decision.level is Level.explore and facts.cone else Level.search
+    return replace(decision, level=level, gates=[*decision.gates, gate])
+
+
+def may_be_fitted(decision: Route) -> bool:
+    """Whether the workspace has a say: where the classifier guessed the level from the form of the question."""
+    return decision.reason == "classifier"
+
+
+def fitted(decision: Route, facts: Facts) -> Route:
+    """The same, or the level at which this workspace answers such a question best.
+
+    The form of a question tells a theme from a fact, but not where the fact lies. A question that names something in
+    particular begins at the cards that speak of it: what else it asks for is often in one that these lead to. One that
+    does not looks for a claim in the middle of some text, which level context compares claim by claim and level search
+    by passages. So does one that finds names in long cards alone, where to have found the card is not to have found the
+    place. And one that names anything known does not ask about the collection as a whole. Measured by `bench.regret`.
+    """
+    if not may_be_fitted(decision) or decision.level is Level.chat:
+        return decision
+    if decision.level is Level.insight and not facts.names_known:
+        return decision
+    are_long = facts.passages is not None and facts.passages > _LONG_CARDS
+    if facts.names_card or (facts.names_particular and not are_long):
+        return _led(decision, Level.explore, KNOWN_NAME)
+    if facts.cone and (decision.level is not Level.explore or are_long):
+        return _led(decision, Level.context, READS_CLAIMS)
+    return decision
+
+
+def _led(decision: Route, level: Level, gate: str) -> Route:
+    return decision if decision.level is level else replace(decision, level=level, gates=[*decision.gates, gate])
 
 
 def escalate(decision: Route, evidence_weak: bool, facts: Facts = NO_FACTS) -> Route:
     """One level deeper, to the next that is open, where the evidence is weak. Once; never from a level that somebody
-    asked for, and never where nothing was looked for.
+    asked for, and never where nothing was looked for; nor to the whole collection for a fact that no claim tells.
     """
     if not evidence_weak or decision.escalated_from is not None or decision.reason == "explicit":
         return decision
     if decision.level is Level.chat or (facts.conversation and decision.reason == CONVERSATION):
         return decision
+    deepest = Level.context if {KNOWN_NAME, READS_CLAIMS} & set(decision.gates) else Level.insight
     for deeper in Level:
-        if deeper > decision.level and _gate(deeper, facts) is None and not _was_closed(deeper, decision):
+        if decision.level < deeper <= deepest and _gate(deeper, facts) is None and not _was_closed(deeper, decision):
             return replace(decision, level=deeper, escalated_from=decision.level)
     return decision
 
