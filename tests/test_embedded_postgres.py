@@ -488,3 +488,20 @@ async def test_whoever_uses_the_server_brings_it_back_and_never_an_empty_one_ins
         await back.close()
         connection.terminate()
     assert EmbeddedPostgres(data_dir).find_running() is None
+
+
+async def test_a_server_that_recovers_is_waited_for(tmp_path: Path) -> None:
+    """After the death of a backend the server refuses everybody until the last of the others is gone, too."""
+    with lease(tmp_path / "data") as dsn:
+        held, killed = await asyncpg.connect(dsn), await asyncpg.connect(dsn)
+        server = postmaster(tmp_path / "data").pid
+        psutil.Process(held.get_server_pid()).suspend()  # the server gives it five seconds, then kills it
+        psutil.Process(killed.get_server_pid()).kill()
+        await until(killed.is_closed)
+        assert await asyncio.to_thread(EmbeddedPostgres(tmp_path / "data").ensure_running) == dsn
+        assert postmaster(tmp_path / "data").pid == server
+        back = await asyncpg.connect(dsn)
+        assert await back.fetchval("SELECT 1") == 1
+        await back.close()
+        for connection in (held, killed):
+            connection.terminate()

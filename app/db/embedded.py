@@ -48,7 +48,8 @@ _PORT = 5432
 _LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._+-]+")  # what no DSN parser and no settings file splits or unquotes
 _DYING_SECONDS = 5.0
-_NOT_YET = "the database system is"  # … starting up, in recovery mode, shutting down
+# … starting up, in recovery mode, shutting down; or it came back between the two questions.
+_NOT_YET = ("the database system is", "already exists")
 _ORPHANS_MAY_LIVE_SECONDS = 2.0
 _FOREIGN_MAY_LIVE_SECONDS = 20.0
 _ROOT = 0
@@ -386,7 +387,7 @@ class EmbeddedPostgres:
             created = me.run((_program("createdb"), *where, DATABASE))
             if created.returncode == 0:
                 return True
-            if _NOT_YET not in created.stderr or time.monotonic() > deadline:
+            if not any(said in created.stderr for said in _NOT_YET) or time.monotonic() > deadline:
                 break
             time.sleep(0.05)
         if _wait(lambda: self._find_server() != server, _DYING_SECONDS):
