@@ -109,6 +109,25 @@ def test_eval_makes_the_reports_that_level_insight_reads(alone: Instance, tmp_pa
     assert left["ok"], left
 
 
+def test_communities_are_listed_shown_and_made_anew(alone: Instance, tmp_path: Path) -> None:
+    (tmp_path / "trip.md").write_text(
+        "Anna Berg repaired the Sea Eagle in Hamburg. Anna Berg sailed the Sea Eagle to Bergen.", encoding="utf-8"
+    )
+    assert alone.command("import", str(tmp_path)).returncode == 0
+    made = alone.command("communities", "rebuild", "--json")
+    assert made.returncode == 0, made.stderr
+    listed = json.loads(alone.command("communities", "list", "--json").stdout)["items"]
+    assert len(listed) == json.loads(made.stdout)["communities"] >= 1
+    boat = next(one for one in listed if "Sea Eagle" in one["title"])
+    assert (boat["level"], boat["stale"]) == (0, False)
+    shown = alone.command("communities", "show", boat["id"])
+    assert "members: " in shown.stdout
+    assert "- Anna Berg repaired the Sea Eagle in Hamburg." in shown.stdout
+    missing = alone.command("communities", "show", "00000000-0000-0000-0000-000000000000")
+    assert missing.returncode == 1
+    assert "community_not_found" in missing.stderr
+
+
 def test_the_demonstration_answers_with_sources(alone: Instance) -> None:
     told = alone.command("demo")
     assert told.returncode == 0, told.stderr
