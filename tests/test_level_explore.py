@@ -284,11 +284,6 @@ async def test_parts_can_be_switched_off(town: Library) -> None:
     assert ids(bare)[0] == "film"
 
 
-async def test_no_fewer_cards_enter_the_pool_than_are_asked_for(town: Library) -> None:
-    narrow = Library(town.database, town.embedder, town.segmenter, explore_each=1, explore_walk=0).at(town.id)
-    assert len((await explore(narrow, FILM_TO_DIRECTOR, limit=len(CARDS))).hits) == len(CARDS)
-
-
 async def test_the_graph_is_read_again_when_something_was_written(town: Library) -> None:
     moment = 0.0
     graphs = Graphs(RetrievalSettings(), lambda: moment)

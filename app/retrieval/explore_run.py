@@ -145,7 +145,7 @@ class Exploration:
         asked, settings = self._asked, self._settings
         question = asked.question
         approximate = TextKind.chunk in asked.large and asked.subset is None
-        each = max(settings.explore_each, question.limit)
+        each = settings.search_each
         windows = max(2 * each, 4 * question.limit) if approximate else 4 * each
         depth = _DEPTH_UNDER_FILTER if question.filters and asked.subset is None else 2 * each
         return queries.PoolRequest(

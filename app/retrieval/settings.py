@@ -55,9 +55,6 @@ class RetrievalSettings(BaseModel):
 
     explore_scorer: Scorer = "default"
     explore_counted: int = Field(400, ge=10, le=100_000, description="Cards of an entity are counted up to here")
-    explore_each: int = Field(
-        50, ge=1, le=1000, description="Rows per leg that enter the pool; no fewer than hits are asked for"
-    )
     explore_mentions: int = Field(40, ge=1, le=10_000, description="Of an entity that more mention, only titles")
     explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
     explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")
