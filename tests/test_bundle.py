@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from app.index.collections import TextKind
 from app.index.postings import RECENT_HEAD, Found, Subset, Totals, pack_terms, score
 from app.retrieval.bundle import ChainWeights, Shape, Signals, chain, minimum, soft_minimum
 from app.retrieval.bundle_confidence import confidence, f_dist, f_gap, node_weight
@@ -17,6 +18,8 @@ from app.retrieval.bundle_published import Edges, Links, Starts, normalised, pub
 from app.retrieval.bundle_scales import Scale, Scales
 from app.retrieval.bundle_scripts import Line, imputed, nearest_other
 from app.retrieval.bundle_time import AskedTime, asked_time, time_match
+from app.retrieval.calibration import Background, Calibration, Reading
+from app.retrieval.context_queries import han_from
 from app.text.when import find_times
 
 INF, NAN = math.inf, math.nan
@@ -290,3 +293,23 @@ class TestShare:
         for b in (0.0, 0.5, 0.75):
             hits = score(found, subset, b)
             assert hits.words[1] == pytest.approx(math.log(2) * 2.2 / (1 + 1.2 * (1 + 2 * b)), rel=1e-6)
+
+
+def test_a_workspace_speaks_both_scripts_when_half_as_many_texts_are_in_the_other() -> None:
+    def told(latin: int, han: int) -> Calibration:
+        pairs = {"latin": latin, "han": han}
+        readings = {
+            ("point", ("latin", script)): Reading(Background(0.2, 0.02, 900, texts))
+            for script, texts in pairs.items()
+            if texts
+        }
+        return Calibration({}, readings)
+
+    assert told(300, 150).speaks_both(TextKind.point, "latin")
+    assert not told(300, 149).speaks_both(TextKind.point, "latin")
+    assert not told(300, 0).speaks_both(TextKind.point, "latin")
+    assert told(0, 20).speaks_both(TextKind.point, "latin")
+
+
+def test_a_question_in_han_takes_a_text_with_some_han_for_its_own() -> None:
+    assert (han_from(True), han_from(False)) == (10, 30)

@@ -17,6 +17,7 @@ from app.db.settings import DatabaseSettings
 from app.index.spaces import Spaces
 from app.providers.embedding.e5 import E5Embedder
 from app.providers.ports import Embeddings, ProviderError
+from app.retrieval.calibration import Calibration
 from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Filters, Level, Preset, Question
 from app.text.segment import Segmenter
@@ -178,6 +179,22 @@ async def test_a_claim_that_is_unlike_the_best_ones_costs_more(notes: Library) -
         assert one["claim"] == pytest.approx(
             0.25 * one["z_edge"] - 0.5 * one["words_point"] + 0.3 * one["unlike"] + one["superseded"], abs=1e-5
         )
+
+
+async def test_notes_in_another_language_are_reached_beside_those_in_the_question_s_own(
+    notes: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claims in the question's script are nearer than all others: one place per leg is theirs."""
+    narrow = notes.settings.model_copy(update={"context_anchors": 1})
+    retriever = Retriever(notes.retriever._database, Spaces(notes.embedder), Segmenter(), narrow)
+    question = Question("那艘红色的帆船卖了多少钱？", Level.context)
+    reached = {}
+    for both in (False, True):
+        monkeypatch.setattr(Calibration, "speaks_both", lambda self, kind, asked, both=both: both)
+        reached[both] = set(names(await retriever.retrieve(notes.id, question)))
+    assert reached[False] == {"books"}
+    assert reached[True] - {"books"} <= {"harbour", "sale"}
+    assert "sale" in reached[True]
 
 
 async def test_every_span_is_what_stands_at_its_place(notes: Library) -> None:

@@ -176,6 +176,12 @@ class Calibration:
         """The z that only such a share of questions reach that are about nothing here."""
         return self._best("stranger", kind, asked, share)
 
+    def speaks_both(self, kind: TextKind, asked: Script) -> bool:
+        """Whether, as far as was measured here, at least half as many texts are in the other script as in this one."""
+        own, other = (self._measured.get((kind.name, (asked, script))) for script in (asked, _other(asked)))
+        told = 0 if own is None else own.background.texts
+        return other is not None and other.background.texts * 2 >= told
+
     def scales(self, asked: Script) -> Scales:
         """What the bundle's costs are measured by, for a question of this script."""
         return Scales(

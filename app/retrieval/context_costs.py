@@ -21,7 +21,7 @@ from app.retrieval.bundle_published import EDGE_MISS, HOP, Edges, Links, Starts,
 from app.retrieval.bundle_scales import Scales
 from app.retrieval.bundle_scripts import imputed, nearest_other
 from app.retrieval.bundle_time import AskedTime, Moments, asked_time, time_match
-from app.retrieval.context_queries import Reached, Records
+from app.retrieval.context_queries import Reached, Records, han_from
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Preset
 from app.text.when import TimeFound
@@ -129,10 +129,12 @@ def price(
     tellings, facets, points = reached.tellings, reached.facets, reached.points
     shape = Shape(_places(points["facet"]), _places(facets["telling"]), len(tellings))
     at = shape.telling_of_point
-    point_han, facet_han = points["han"] > 0, facets["han"] > 0
+    point_han, facet_han = (part["han"] > han_from(asked_in_han) for part in (points, facets))
+    # What is said under a heading is embedded with it.
+    edge_han = point_han | facet_han[shape.facet_of_point] if asked_in_han else point_han
     other_point, other_facet = point_han != asked_in_han, facet_han != asked_in_han
     bare = scales.z("point", points["claim"], asked_in_han, point_han)
-    edge = scales.z("point_edge", points["edge"], asked_in_han, point_han)
+    edge = scales.z("point_edge", points["edge"], asked_in_han, edge_han)
     share = _claim_share(points, baseline) if settings.context_adaptive else 0.5
     z_edge = _known(_both(bare, edge, share) if settings.context_bare_claim else edge)
     z_facet = _known(scales.z("facet_description", facets["description"], asked_in_han, facet_han))

@@ -30,6 +30,11 @@ LEGS: Final = {
     TextKind.facet_description: 3,
 }
 """Texts by which a question may find an episode, and the number of their leg."""
+# What is added to that number for the leg among texts of the other script.
+OTHER_SCRIPT: Final = 4
+HAN_SOME: Final = 10
+HAN_MOST: Final = 30
+_TEXTS: Final = {"points": "text", "facets": "description"}
 
 # PostgreSQL sends big-endian; a uuid is its sixteen bytes.
 TELLING = np.dtype([("episode", "V16"), ("card", "V16"), ("doc", ">i8"), ("happened", ">f8"), ("created", ">f8")])
@@ -93,7 +98,8 @@ class Passing:
 @dataclass(frozen=True, slots=True)
 class ConeRequest:
     """`vector` None: words alone. `approximate`: kinds that go through their vector index. `cards`: whose episodes are
-    reached in any case.
+    reached in any case. `also_han`: each kind that is compared one by one is also looked for among texts of this script
+    alone (True: Han), as near as they come.
     """
 
     space: SpaceRow
@@ -111,6 +117,7 @@ class ConeRequest:
     rrf_k: int
     ef_search: int
     cards: Sequence[uuid.UUID] = ()
+    also_han: bool | None = None
 
 
 async def find_passing(
@@ -191,6 +198,7 @@ def cone_statement(request: ConeRequest) -> str:
         request.with_links,
         request.with_vectors,
         bool(request.cards),
+        request.also_han,
     )
 
 
@@ -204,8 +212,12 @@ def _cone_statement(
     links: bool,
     vectors: bool,
     at_hand: bool,
+    also_han: bool | None,
 ) -> str:
-    near = "\nUNION ALL\n".join(_leg(kind, through_index, few, many) for kind, through_index in legs)
+    parts = [_leg(kind, through_index, few, many) for kind, through_index in legs]
+    if also_han is not None and not (few or many):
+        parts += [_other_leg(kind, also_han) for kind, through_index in legs if not through_index]
+    near = "\nUNION ALL\n".join(parts)
     statement = filled(
         load(PACKAGE, "context_cone"),
         near=near or load(PACKAGE, "context_no_vector"),
@@ -230,6 +242,26 @@ def _leg(kind: TextKind, through_index: bool, few: bool, many: bool) -> str:
         ("table", kind.collection.table),
         ("vectors", kind.vectors),
         ("role", kind.vector_role),
+    ):
+        leg = leg.replace(f"{{{name}}}", str(value))
+    return f"({leg})"
+
+
+def han_from(asked_in_han: bool) -> int:
+    """From how many percent of Han on a text counts as in Han: a question in Han is near to any that has some."""
+    return HAN_SOME if asked_in_han else HAN_MOST
+
+
+def _other_leg(kind: TextKind, han: bool) -> str:
+    leg = load(PACKAGE, "context_near_other")
+    for name, value in (
+        ("kind", LEGS[kind] + OTHER_SCRIPT),
+        ("table", kind.collection.table),
+        ("text", _TEXTS[kind.collection.table]),
+        ("vectors", kind.vectors),
+        ("role", kind.vector_role),
+        ("han", str(han).lower()),
+        ("share", 2 * han_from(not han) / 100),
     ):
         leg = leg.replace(f"{{{name}}}", str(value))
     return f"({leg})"

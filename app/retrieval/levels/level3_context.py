@@ -134,6 +134,7 @@ class ContextLevel:
                     with_vectors=preset == "chain" and self._settings.context_echo > 0,
                     ef_search=max(self._settings.context_anchors * 5 // 4, 64),
                     cards=question.context_cards,
+                    also_han=not asked.in_han if calibration.speaks_both(TextKind.point, script) else None,
                 ),
             )
         clock.lap("cone")

@@ -25,14 +25,14 @@ anchors AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT p.episode_id FROM points p WHERE p.workspace_id = $1 AND p.id = n.owner_id OFFSET 0
     ) AS o
-    WHERE n.kind IN (0, 1)
+    WHERE n.kind IN (0, 1, 4, 5)
     UNION ALL
     SELECT n.kind, o.episode_id, n.rank
     FROM near_ranked n
     CROSS JOIN LATERAL (
         SELECT f.episode_id FROM facets f WHERE f.workspace_id = $1 AND f.id = n.owner_id OFFSET 0
     ) AS o
-    WHERE n.kind IN (2, 3)
+    WHERE n.kind IN (2, 3, 6, 7)
     UNION ALL
     (
         SELECT 10, o.episode_id, found.rank
@@ -114,7 +114,7 @@ told AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT
             o.id, o.ordinal, o.doc,
-            (octet_length(o.description) - length(o.description)) > .6 * length(o.description) AS han
+            50 * (octet_length(o.description) - length(o.description)) / greatest(length(o.description), 1) AS han
         FROM facets o
         WHERE o.workspace_id = $1 AND o.episode_id = t.episode_id AND o.card_id = t.card_id
         OFFSET 0
@@ -128,7 +128,7 @@ claimed AS (
     CROSS JOIN LATERAL (
         SELECT
             o.id, o.doc, o.ordinal, o.valid_during,
-            (octet_length(o.text) - length(o.text)) > .6 * length(o.text) AS han
+            50 * (octet_length(o.text) - length(o.text)) / greatest(length(o.text), 1) AS han
         FROM points o
         WHERE o.workspace_id = $1 AND o.facet_id = t.id
         ORDER BY o.ordinal, o.id
