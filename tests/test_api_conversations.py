@@ -470,7 +470,7 @@ async def test_a_broken_off_answer_keeps_its_citations(
     (citation,) = stored["citations"]
     assert (citation["id"], citation["quote"]) == (card["id"], "The ferry leaves at nine in the morning.")
     assert stored["ledger"]["removed_citations"] == 1
-    assert stored["route"]["level"] == "search"
+    assert stored["route"]["level"] == "context"
 
 
 class TestDetached:
