@@ -313,8 +313,9 @@ async def talk(session: Session, turns: int) -> None:
             await session.fork(wish["from_message_id"], wish["label"], profile=wish["profile"])
         if "risks" not in session.branches and (found := await session.find_branch(RISKS)):
             session.branches["risks"] = found
-        if n == turns // 2:
-            await session.fork(await session.last_message("main"), "costs of the ROASTERY")  # a sibling's label
+        if n >= turns // 2 and not session.forks["user: label"]:
+            # A sibling's label; until there are messages enough it is refused for these.
+            await session.fork(await session.last_message("main"), "costs of the ROASTERY")
 
 
 def _turn(branch: str, n: int) -> tuple[str]:
