@@ -229,6 +229,13 @@ def test_two_people_of_one_name(one: str, other: str, expected: bool) -> None:
     assert contradict("李伟", one, other) is expected
 
 
+def test_what_says_which_one_is_meant_is_no_other_name() -> None:
+    """C: 管道(golang) is a thing of Golang, not Golang itself."""
+    channel = Named("管道(golang)", aliases=("管道", "golang"))
+    assert set(channel.other_names()) == {"管道"}
+    assert verdict(channel, Named("Golang")).outcome is Outcome.apart
+
+
 @pytest.mark.parametrize(
     ("name", "alias", "guard"),
     [

@@ -234,7 +234,8 @@ def test_what_says_a_name_again_is_another_name(content: str, name: str, alias: 
 
 
 def test_a_title_says_which_one_is_meant() -> None:
-    assert entities(card("管道(golang)", "管道是通信的方式。"))["管道(golang)"].aliases == ("管道",)
+    for content in ("管道是通信的方式。", "管道(golang) 是通信的方式，管道(golang) 很快。"):
+        assert entities(card("管道(golang)", content))["管道(golang)"].aliases == ("管道",)
     assert entities(card("皮质醇(Cortisol)", "一种激素。"))["皮质醇(Cortisol)"].aliases == ("皮质醇", "Cortisol")
 
 

@@ -275,6 +275,9 @@ class _Card:
     def _inside(self, owner: _Found | None, inside: str) -> None:
         if owner is None:
             return
+        split = _DISAMBIGUATED.match(owner.name)
+        if split is not None and name_key(split[2]) == name_key(inside):
+            return  # its title has said already whether that is a name
         parts = _PART.split(inside)[:4]
         # IPO（输入问题、解决问题和输出产品） tells the parts of one thing.
         is_list = len(parts) > 1 and "、" in inside and all(_HAN.search(part) for part in parts)

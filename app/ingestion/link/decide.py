@@ -66,7 +66,8 @@ class Named:
             given.append(spells_out(mine.name, self.description))
         for name in dict.fromkeys(given):
             other = shape(name) if name else mine
-            if other.key and other.key != mine.key and answers_to(mine, other):
+            # 管道(golang) is not golang, whoever says so.
+            if other.key and other.key not in (mine.key, mine.qualifier) and answers_to(mine, other):
                 yield other.name
 
 
