@@ -32,7 +32,7 @@ LEGS: Final = {
 """Texts by which a question may find an episode, and the number of their leg."""
 # What is added to that number for the leg among texts of the other script.
 OTHER_SCRIPT: Final = 4
-HAN_SOME: Final = 10
+HAN_SOME: Final = 4
 HAN_MOST: Final = 30
 _TEXTS: Final = {"points": "text", "facets": "description"}
 
