@@ -188,6 +188,12 @@ def test_walk_over_mentions_titles_and_relations() -> None:
     assert scores == {card: pytest.approx(expected[name]) for card, name in ((A, "A"), (B, "B"), (C, "C"))}
 
 
+def test_a_card_that_names_an_entity_often_is_no_stronger_way_to_it() -> None:
+    once = graph([(A, "x", 1), (A, "y", 0), (B, "y", 0)], [("x", "y")])
+    often = graph([(A, "y", 0), (A, "x", 0), (A, "x", 1), (B, "y", 0), (A, "y", 0), (A, "x", 1)], [("x", "y")])
+    assert often.of_cards(often.walk({"x": 1.0}, {}), [A, B]) == once.of_cards(once.walk({"x": 1.0}, {}), [A, B])
+
+
 def test_a_walk_from_nowhere_is_nowhere() -> None:
     made = graph([(A, "x", 0)], [])
     assert made.of_cards(made.walk({}, {}), [A]) == {A: 0.0}
