@@ -31,6 +31,7 @@ from app.ingestion.communities.rebuild import COMMUNITIES
 from app.ingestion.link.revise import LINK
 from app.ingestion.queries import Task
 from app.ingestion.reembed import REEMBED
+from app.ingestion.stranded import mend_stranded
 from app.ingestion.submit import INGEST
 from app.jobs.job import Handler, JobContext
 from app.jobs.run import run_until_idle, run_worker
@@ -113,6 +114,7 @@ def periodics(services: Services) -> list[Periodic]:
         Periodic("spaces.advance", 10.0, partial(advance_space, services)),
         Periodic("spaces.drop", 300.0, partial(drop_spaces, services)),
         Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
+        Periodic("cards.stranded", 15.0, partial(mend_stranded_cards, services)),
         Periodic("cards.trash", 3600.0, partial(empty_trash, services)),
         Periodic("memory.vectors", 10.0, partial(embed_memories, services)),
         Periodic("memory.archive", 3600.0, partial(archive_memories, services)),
@@ -164,6 +166,12 @@ async def interrupt_stale(services: Services) -> None:
     """Answers whose process died are said to be interrupted."""
     async with services.database.unit() as session:
         await chat.interrupt_stale(session, services.settings.turn_stale_seconds)
+
+
+async def mend_stranded_cards(services: Services) -> None:
+    """Cards whose job is gone are tried one by one, or say why they are not learned."""
+    while await mend_stranded(services.database):
+        pass
 
 
 async def empty_trash(services: Services) -> None:

@@ -76,6 +76,19 @@ class Wrong(Scattered):
         return Embeddings(np.ones((len(texts) - self.less_rows, self.columns), np.float32))
 
 
+class LateFailing(Slow):
+    """Answers the first call at once, and fails the second one when it may."""
+
+    asked = 0
+
+    async def passages(self, texts: Sequence[str]) -> Embeddings:
+        self.asked += 1
+        if self.asked == 1:
+            return await Scattered.passages(self, texts)
+        await super().passages(texts)
+        raise ProviderDown("The embedder is down.")
+
+
 async def derived(library: Library) -> Any:
     """Everything that search reads, without the ids that differ from run to run."""
     return [
@@ -257,6 +270,25 @@ async def test_work_on_an_old_version_writes_nothing(database: Database, segment
     assert (await library.learn()).ready == 1
     assert await library.by_words("samovar") == {"Note"}
     await in_order(library)
+
+
+async def test_vectors_of_a_card_that_somebody_else_has_learned_meanwhile_are_not_kept(
+    database: Database, segmenter: Segmenter
+) -> None:
+    """A worker that was given up for dead leaves nothing behind when its embedder fails."""
+    embedder = LateFailing()
+    library = await Library(database, embedder, segmenter, embed_batch=1).open()
+    card = await library.add("Note", TWELVE)
+    tasks = await library.tasks()
+    working = asyncio.create_task(library.pipeline.ingest(library.id, tasks))
+    await embedder.started.wait()
+    other = Library(database, Scattered(), segmenter)
+    assert (await other.pipeline.ingest(library.id, tasks)).ready == 1
+    embedder.go_on.set()
+    with pytest.raises(ProviderDown):
+        await working
+    assert await library.state(card) == ("ready", None)
+    assert await library.count("staged_vectors") == 0
 
 
 async def test_a_date_that_changes_while_it_is_read_is_read_again(database: Database, segmenter: Segmenter) -> None:

@@ -66,7 +66,7 @@ async def stage_vectors(
     owners: Mapping[uuid.UUID, uuid.UUID],
 ) -> None:
     """Keep what is already embedded, in case the rest fails; `owners`: text hash to card id. A card that was removed
-    meanwhile keeps nothing.
+    meanwhile keeps nothing, and neither does one that somebody else has learned; the caller holds the cards.
 
     In a fixed order: two workers may have the same cards when one of them was given up for dead.
     """
@@ -75,7 +75,10 @@ async def stage_vectors(
         """
         INSERT INTO staged_vectors (workspace_id, card_id, space_id, text_hash, dense, sparse)
         SELECT $1, owner.id, $2, new.text_hash, new.dense, new.sparse
-        FROM (SELECT id FROM cards WHERE workspace_id = $1 AND id = ANY ($3) ORDER BY id FOR KEY SHARE) AS owner
+        FROM (
+            SELECT id FROM cards WHERE workspace_id = $1 AND id = ANY ($3) AND state <> 'ready'
+            ORDER BY id FOR KEY SHARE
+        ) AS owner
         JOIN unnest($3::uuid[], $4::uuid[], $5::halfvec[], $6::sparsevec[]) AS new (card_id, text_hash, dense, sparse)
             ON new.card_id = owner.id
         ORDER BY owner.id, new.text_hash

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.cards.tables import Card
 from app.db.session import raw
+from app.db.sql import load
 
 DATED_SECONDS = 600
 """A card without a date of its own speaks from about when it came in."""
@@ -158,6 +159,39 @@ async def _set_outcome(
             Card.state == "working",
         )
         .values(state=state, step=None, progress=None, error_code=code, error_detail=detail)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def list_stranded(session: AsyncSession, limit: int) -> list[Any]:
+    """Of every workspace; rows as in `stranded.sql`."""
+    return list(await (await raw(session)).fetch(load("app.ingestion", "stranded"), limit))
+
+
+async def hold_waiting(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task]) -> set[Task]:
+    """Of these cards, those that still wait with that text; they stay so until commit. In id order."""
+    rows = await session.execute(
+        select(Card.id, Card.text_version)
+        .where(
+            Card.workspace_id == workspace_id,
+            tuple_(Card.id, Card.text_version).in_([(task.card_id, task.text_version) for task in tasks]),
+            Card.state.in_(("queued", "working")),
+            Card.trashed_at.is_(None),
+        )
+        .order_by(Card.id)
+        .with_for_update()
+    )
+    return {Task(*row) for row in rows}
+
+
+async def set_given_up(
+    session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequence[Task], code: str, detail: str
+) -> None:
+    """Cards whose job is gone have failed, whether they had been begun or not."""
+    await session.execute(
+        update(Card)
+        .where(Card.workspace_id == workspace_id, Card.id.in_([task.card_id for task in tasks]))
+        .values(state="failed", step=None, progress=None, error_code=code, error_detail=detail)
         .execution_options(synchronize_session=False)
     )
 

@@ -16,6 +16,7 @@ from app.cards.tables import Card
 from app.core.clock import now
 from app.core.errors import Conflict, Invalid
 from app.core.ids import new_id
+from app.ingestion.queries import Task
 from app.jobs.job import NewJob
 from app.jobs.queue import enqueue_many
 
@@ -107,14 +108,15 @@ def jobs(workspace_id: uuid.UUID, cards: Sequence[Card]) -> list[NewJob]:
             room = GROUP_CHARACTERS
         groups[-1].append(card)
         room -= len(card.content)
-    return [
-        NewJob(
-            kind=INGEST,
-            workspace_id=workspace_id,
-            payload={"cards": [[str(card.id), card.text_version] for card in group]},
-        )
-        for group in groups
-    ]
+    return [ingest_job(workspace_id, [Task(card.id, card.text_version) for card in group]) for group in groups]
+
+
+def ingest_job(workspace_id: uuid.UUID, tasks: Sequence[Task]) -> NewJob:
+    return NewJob(
+        kind=INGEST,
+        workspace_id=workspace_id,
+        payload={"cards": [[str(task.card_id), task.text_version] for task in tasks]},
+    )
 
 
 async def _links_of(contents: Mapping[uuid.UUID, str]) -> dict[uuid.UUID, list[Link]]:
