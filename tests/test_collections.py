@@ -216,6 +216,24 @@ async def test_every_kind_of_text_is_found_by_its_vector(world: World, through_i
         assert [distance for _, distance in found] == pytest.approx([0.0, 1 - 1 / np.hypot(1, 0.5)], abs=1e-3)
 
 
+async def test_an_index_is_built_while_a_transaction_of_the_same_process_is_open(world: World) -> None:
+    """E14: the build waits for whoever writes, and whoever writes is not kept from going on."""
+    await world.add()
+    async with world.database.unit() as session:
+        await session.execute(text("UPDATE windows SET dense = dense"))
+        building = asyncio.create_task(vector_index.build_if_needed(world.database, SPACE, 0))
+        while True:
+            async with world.database.read() as other:
+                builders = "FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX%' AND wait_event = 'virtualxid'"
+                waiting = await other.scalar(text(f"SELECT count(*) {builders}"))
+            if waiting:
+                break
+            await asyncio.sleep(0.01)
+        assert not building.done()
+        await session.execute(text("UPDATE windows SET dense = dense"))
+    assert await building
+
+
 async def test_all_kinds_in_one_round_trip_are_what_each_alone_is(world: World) -> None:
     for lean in (0.1, 0.2, 0.3):
         await world.add(lean)

@@ -195,6 +195,20 @@ async def test_descriptions_are_bounded(desk: Desk) -> None:
     assert description.startswith("Sentence number 0")
 
 
+async def test_what_is_said_alike_stands_once(desk: Desk) -> None:
+    """C16: by several cards, by a card again, and within one long description."""
+    said = "Marco Bellini roasts coffee in Bologna."
+    card = await desk.tell(named("Marco Bellini", "person", said))
+    await desk.tell(named("Marco Bellini", "person", said))
+    await desk.tell(named("Marco Bellini", "person", said), card=card)
+    assert (await desk.entity("Marco Bellini"))[2] == said
+    long = " ".join(f"{said} In year {n} he sold {n} kilos." for n in range(30))
+    await desk.tell(named("Lina Bellini", "person", long))
+    description = (await desk.entity("Lina Bellini"))[2]
+    assert description.count("roasts coffee") == 1
+    assert description.count("kilos") > 5
+
+
 async def test_any_name_can_be_written(desk: Desk) -> None:
     """A7, A11."""
     await desk.tell(

@@ -60,7 +60,7 @@ async def test_plans_of_the_same_moment(desk: Desk) -> None:
 
 
 async def test_writers_while_people_remove_and_merge(desk: Desk) -> None:
-    """E2: cards are rewritten, removed, and their entities merged and unmerged, all at once."""
+    """E2, E8: cards are rewritten, removed, and their entities merged and unmerged, all at once."""
     cards = [await desk.tell(*NAMES[n % 6 : n % 6 + 5]) for n in range(12)]
     chance = random.Random(3)
 

@@ -51,6 +51,18 @@ async def test_two_processes_migrate_an_empty_database_together(server_dsn: str)
     await connection.close()
 
 
+async def test_migrations_go_to_the_owners_address(server_dsn: str) -> None:
+    """M4: their session lock and their rights need another way than the app's, which may lead through a pooler."""
+    connection = await asyncpg.connect(server_dsn)
+    await connection.execute("CREATE DATABASE migrated_by_its_owner")
+    dsn = with_database(server_dsn, "migrated_by_its_owner")
+    nowhere = "postgresql://nobody@127.0.0.1:1/nowhere"
+    await prepare_schema(Settings(migrate="on", database_url=nowhere, migration_url=dsn), nowhere)
+    assert (await migrate.status(dsn)).pending == ()
+    await connection.execute("DROP DATABASE migrated_by_its_owner WITH (FORCE)")
+    await connection.close()
+
+
 async def test_a_schema_from_the_future_is_refused(database_dsn: str) -> None:
     connection = await asyncpg.connect(database_dsn)
     await connection.execute("UPDATE alembic_version SET version_num = '9999'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from app.cards.drafts import NewCard
 from app.db.session import Database
@@ -54,6 +55,26 @@ async def test_a_removed_card_leaves_nothing(plain: Library) -> None:
     await plain.fold()
     for table in ("cards", "chunks", "windows", "staged_vectors", "lex_recent", "lex_block", "lex_tombstone"):
         assert await plain.count(table) == 0, table
+
+
+async def test_a_card_whose_vectors_cannot_go_stays_whole(plain: Library) -> None:
+    """D11: rows and vectors go together or not at all."""
+    card = await plain.add("Note", "One sentence here.")
+    await plain.learn()
+    await plain.execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the disk is broken'; END $$"
+    )
+    await plain.execute("CREATE TRIGGER refuse BEFORE DELETE ON windows FOR EACH ROW EXECUTE FUNCTION refuse()")
+    for remove in (plain.intake.trash_card, plain.intake.remove_card):
+        with pytest.raises(DBAPIError):
+            async with plain.database.unit() as session:
+                await remove(session, plain.id, card)
+        assert [hit.card.id for hit in (await plain.search("sentence")).hits] == [card]
+    await plain.execute("DROP TRIGGER refuse ON windows")
+    async with plain.database.unit() as session:
+        await plain.intake.remove_card(session, plain.id, card)
+    assert await plain.count("windows") == await plain.count("cards") == 0
+    await plain.execute("DROP FUNCTION refuse()")
 
 
 @pytest.mark.parametrize("folded", [False, True])
