@@ -276,7 +276,7 @@ async def test_metrics_have_few_labels(client: httpx.AsyncClient, services: Serv
     await client.get(f"{API}/cards/01920000-0000-7000-8000-000000000000")
     await client.get("/secret-path")
     await client.request("BREW", f"{API}/cards")
-    await client.post(f"{API}/search", json={"query": "x"})
+    await client.post(f"{API}/search", json={"query": "x", "level": "search"})
     text = (await client.get("/metrics")).text
     assert 'mindcone_http_requests_total{method="POST",route="create_card",status="201"} 1.0' in text
     assert 'mindcone_http_requests_total{method="GET",route="get_card",status="404"} 1.0' in text

@@ -215,7 +215,9 @@ async def test_the_server_outlives_its_starter_and_is_used_again(postgres: Embed
 
 
 async def test_ctrl_c_in_the_terminal_does_not_reach_the_server(postgres: EmbeddedPostgres) -> None:
-    starter = Other("postgres.ensure_running(); print('up', flush=True); input()", postgres.data_dir)
+    # What a shell starts in the background inherits that the signal is ignored.
+    hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    starter = Other(hears + "postgres.ensure_running(); print('up', flush=True); input()", postgres.data_dir)
     starter.says("up")
     server = postmaster(postgres.data_dir)
     assert server.pid != os.getsid(starter.process.pid) != os.getsid(server.pid)
