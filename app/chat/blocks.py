@@ -14,7 +14,7 @@ from app.chat.citations import Citable
 from app.providers.ports import Message, Role
 from app.text import fence
 from app.text.fence import tags_of
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 
 INSTRUCTIONS: Final = """You are MindCone, an assistant that answers from the user's own notes.
 
@@ -125,7 +125,7 @@ def fenced(text: str) -> str:
 def asked(question: str, *, grounded: bool) -> str:
     if not grounded:
         return question
-    return f"问题：{question}" if han_share(question) > 0.3 else f"Question: {question}"
+    return f"问题：{question}" if is_chinese(question) else f"Question: {question}"
 
 
 def told(blocks: Blocks, *, grounded: bool) -> str:

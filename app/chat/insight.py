@@ -10,11 +10,10 @@ from typing import Final
 
 from app.chat.citations import Citable
 from app.retrieval.types import Insight
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 
 _CARDS_NAMED: Final = 2
 """Of a point."""
-_HAN: Final = 0.3
 
 _NOTHING: Final = {True: "笔记里没有提到这一点。", False: "The notes do not say."}
 _BEHIND: Final = {
@@ -47,8 +46,8 @@ def with_reports(insight: Insight, cards: Sequence[Citable]) -> list[Citable]:
 
 def nothing_said(question: str) -> str:
     """The whole answer where no report says anything to a question."""
-    return _NOTHING[han_share(question) > _HAN]
+    return _NOTHING[is_chinese(question)]
 
 
 def behind_note(question: str) -> str:
-    return _BEHIND[han_share(question) > _HAN]
+    return _BEHIND[is_chinese(question)]

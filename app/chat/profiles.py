@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 
 Profile = Literal["deep_dive", "explore", "summarize", "challenge"]
 Context = Literal["compress", "inherit", "none"]
@@ -63,7 +63,7 @@ PROFILES: Final[Mapping[Profile, ProfileSpec]] = {
 
 
 def language_of(text: str) -> Language:
-    return "zh" if han_share(text) > 0.3 else "en"
+    return "zh" if is_chinese(text) else "en"
 
 
 def instructions_of(profile: str | None, language: Language) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from app.text.anchors import anchors
-from app.text.normalise import han_share, name_key
+from app.text.normalise import is_chinese, name_key
 
 Nearness = Literal["same", "revised"]
 Words = Callable[[str], Sequence[str]]
@@ -31,7 +31,6 @@ _NOT = re.compile(
 _VALUES: Final = frozenset({"date", "money", "percent", "quantity", "number"})
 _ASIDE: Final = frozenset({"user", "users", "the", "用户", "please"})
 _REMEMBERED: Final = 20_000
-_HAN_SHARE: Final = 0.3
 _DIGIT = re.compile(r"\d")
 
 # From which cosine on two passages are paraphrases. In e5-small two statements that contradict each other reach .98.
@@ -120,7 +119,7 @@ def nearness(new: Said, old: Said, cosine: float | None = None, paraphrase: floa
 
 
 def is_han_text(text: str) -> bool:
-    return han_share(text) > _HAN_SHARE
+    return is_chinese(text)
 
 
 def _words(text: str, words: Words) -> frozenset[str]:

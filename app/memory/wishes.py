@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.memory.change import Type
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 from app.text.sentences import sentences
 
 MAX_CHARS: Final = 1500
@@ -96,7 +96,7 @@ def _found(text: str) -> Iterator[Wish]:
 
 def _asked(sentence: str) -> tuple[str, bool] | None:
     """What is to be kept, and whether a colon says that all that follows is."""
-    if han_share(sentence) > 0.3:
+    if is_chinese(sentence):
         match = _ASKED_ZH.match(sentence)
         if match is None:
             return None
@@ -111,7 +111,7 @@ def _asked(sentence: str) -> tuple[str, bool] | None:
 
 
 def _is_liking(sentence: str) -> bool:
-    return (_LIKED_ZH if han_share(sentence) > 0.3 else _LIKED_EN).match(sentence) is not None
+    return (_LIKED_ZH if is_chinese(sentence) else _LIKED_EN).match(sentence) is not None
 
 
 def _tidy(what: str) -> str:

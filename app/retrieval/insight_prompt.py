@@ -12,7 +12,7 @@ from typing import Any, Final
 from app.providers.ports import Message
 from app.retrieval.insight_reports import Report
 from app.text.fence import fenced, tags_of
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 
 CountTokens = Callable[[str], int]
 
@@ -91,7 +91,7 @@ def told(report: Report, budget_tokens: int, count: CountTokens) -> str:
 
 def map_messages(question: str, batch: Sequence[tuple[Report, str]]) -> tuple[list[Message], dict[str, Report]]:
     """The call, and what its numbers stand for."""
-    return _messages(MAP, question, batch, _CHINESE if han_share(question) > 0.3 else _SAME)
+    return _messages(MAP, question, batch, _CHINESE if is_chinese(question) else _SAME)
 
 
 def rate_messages(question: str, reports: Sequence[Report]) -> tuple[list[Message], dict[str, Report]]:

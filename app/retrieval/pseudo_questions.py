@@ -12,14 +12,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 from app.text.stopwords import ENGLISH
 
 Script = Literal["han", "latin"]
 Tagged = Callable[[str], Sequence[Sequence[tuple[str, str, int, int]]]]
 """`Segmenter.tagged`: words with their part of speech, by stretch of Han."""
 
-_HAN: Final = 0.3
 _WORDS: Final = (2, 4)
 _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f][\w'’.%-]*")
 _SAYS_LITTLE_LIST: Final = """
@@ -51,7 +50,7 @@ _CHINESE_FORMS: Final = (
 
 def script_of(text: str) -> Script:
     """Mixed text is Chinese from three characters in ten on: a Han character says what two letters and a half do."""
-    return "han" if han_share(text) > _HAN else "latin"
+    return "han" if is_chinese(text) else "latin"
 
 
 def pseudo_question(claim: str, tagged: Tagged, rng: random.Random) -> str | None:

@@ -15,6 +15,7 @@ HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00
 _FORBIDDEN = re.compile(r"[\x00\ud800-\udfff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HAN = re.compile(f"[{HAN}]")
+_CHINESE_SHARE: Final = 0.3
 _WORD = re.compile(r"\w")
 
 # Marks are taken off Latin and Greek letters only: there they are accents. A dakuten, a vowel sign
@@ -99,3 +100,8 @@ def han_share(text: str) -> float:
     """Han characters among the word characters of `text`, 0…1."""
     word = len(_WORD.findall(text))
     return len(_HAN.findall(text)) / word if word else 0.0
+
+
+def is_chinese(text: str) -> bool:
+    """Whether `text` wants to be read, and answered, as Chinese: names and terms of other scripts are common in it."""
+    return han_share(text) > _CHINESE_SHARE

@@ -15,13 +15,12 @@ from typing import Any, Final
 from app.ingestion.extract.llm_passages import Passage
 from app.ingestion.extract.llm_shapes import SCHEMA, Answer, as_json
 from app.providers.ports import Message
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 
 _REVISION: Final = 1
 """Raised when what is read out of the same words changes."""
 _MAX_MISSED: Final = 40
 _MAX_BAD_CHARS: Final = 4000
-_HAN_SHARE: Final = 0.3
 
 INSTRUCTIONS: Final = """\
 You read a passage of somebody's notes and write down as JSON what it says, for a graph of knowledge.
@@ -110,7 +109,7 @@ def _between(tag: str, text: str) -> str:
 
 
 def _language_rule(text: str) -> str:
-    if han_share(text) > _HAN_SHARE:
+    if is_chinese(text):
         return "The passage is in Chinese: answer in Chinese. 请用中文回答，保持原文用词。"
     return "Answer in the language of the passage."
 

@@ -38,7 +38,7 @@ from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.reading import aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Question, Route
-from app.text.normalise import han_share
+from app.text.normalise import is_chinese
 from app.text.segment import Segmenter
 from app.text.when import TimeFound, find_times, strip_times
 
@@ -46,7 +46,6 @@ TOLD: Final = (Collection.episode, Collection.facet, Collection.point)
 KINDS: Final = (TextKind.point, TextKind.point_edge, TextKind.facet_description)
 
 # A text with this share of Han is in that script.
-_HAN = 0.3
 # How far down the lexical lists those are looked for that pass a wide filter.
 _DEPTH_UNDER_FILTER = 5_000
 
@@ -174,7 +173,7 @@ class ContextLevel:
         times = find_times(question.query, moment, asking=True)
         text = strip_times(question.query, times) if self._settings.context_strip_times else question.query
         words, grams = question_hashes(self._segmenter.terms(question.query))
-        return Asked(text or question.query, times, moment, han_share(question.query) > _HAN, words, grams)
+        return Asked(text or question.query, times, moment, is_chinese(question.query), words, grams)
 
     async def _passing(self, session: AsyncSession, workspace_id: uuid.UUID, question: Question) -> Passing | None:
         if not question.filters:

@@ -39,7 +39,7 @@ from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.reading import aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Hit, Insight, Question, Route
-from app.text.normalise import fold, han_share
+from app.text.normalise import fold, is_chinese
 from app.text.segment import Segmenter
 
 log = get(__name__)
@@ -55,7 +55,6 @@ _DIVIDED: Final = 8
 _CARDS: Final = 24
 """So many are looked up at least, so that what is told can name what it rests on."""
 _LEAST_FIT: Final = 0.15
-_HAN: Final = 0.3
 
 
 @dataclass(slots=True)
@@ -157,7 +156,7 @@ class InsightLevel:
             there = await self._shown(session, workspace_id, question, reports)
             relevant = [report for report in there if report.fit >= _LEAST_FIT]
             chosen = descended(relevant, self._settings.insight_reports)
-        in_han = han_share(question.query) > _HAN
+        in_han = is_chinese(question.query)
         is_behind = any(report.is_stale for report in chosen)
         is_behind = is_behind or await insight_queries.is_behind(session, workspace_id)
         return _Found(chosen, len(reports), asked.is_overview, is_behind, in_han, people)
@@ -191,7 +190,7 @@ class InsightLevel:
 
         def fitting() -> list[Report]:
             words = weighed([fold(word) for word in terms.words], [report.summary for report in reports])
-            told = Asked("han" if han_share(asked.text) > _HAN else "latin", words)
+            told = Asked("han" if is_chinese(asked.text) else "latin", words)
             return [fit(report, told, distances.get(report.id, {}), calibration, self._settings) for report in reports]
 
         return await asyncio.to_thread(fitting)
