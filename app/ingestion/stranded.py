@@ -37,21 +37,24 @@ async def mend_stranded(database: Database) -> int:
 
 
 async def _mend(database: Database, workspace_id: uuid.UUID, found: Sequence[Any]) -> None:
-    again = [row for row in found if row["state"] in (None, "done") or (row["state"] == "failed" and row["cards"] > 1)]
-    ended: dict[tuple[str, str], list[Task]] = defaultdict(list)
-    for row in found:
-        if row not in again:
-            ended[_told(row)].append(Task(row["card_id"], row["text_version"]))
+    rows = {Task(row["card_id"], row["text_version"]): row for row in found}
     async with database.unit() as session:
         # Locked, and looked at once more: whoever has changed one in the meantime has queued it himself.
-        held = await queries.hold_waiting(
-            session, workspace_id, [Task(row["card_id"], row["text_version"]) for row in found]
-        )
+        held = sorted(await queries.hold_waiting(session, workspace_id, list(rows)), key=lambda task: task.card_id)
+        again = [task for task in held if _deserves_another(rows[task])]
+        ended: dict[tuple[str, str], list[Task]] = defaultdict(list)
+        for task in held:
+            if not _deserves_another(rows[task]):
+                ended[_told(rows[task])].append(task)
         for (code, detail), tasks in ended.items():
-            await queries.set_given_up(session, workspace_id, [task for task in tasks if task in held], code, detail)
-        tasks = [Task(row["card_id"], row["text_version"]) for row in again]
-        await enqueue_many(session, [ingest_job(workspace_id, [task]) for task in tasks if task in held])
-    log.warning("stranded_cards", workspace_id=str(workspace_id), again=len(again), given_up=len(found) - len(again))
+            await queries.set_given_up(session, workspace_id, tasks, code, detail)
+        await enqueue_many(session, [ingest_job(workspace_id, [task]) for task in again])
+    log.warning("stranded_cards", workspace_id=str(workspace_id), again=len(again), given_up=len(held) - len(again))
+
+
+def _deserves_another(row: Any) -> bool:
+    """Nobody knows what became of its job, or others were in it that may have been the reason."""
+    return row["state"] in (None, "done") or (row["state"] == "failed" and row["cards"] > 1)
 
 
 def _told(row: Any) -> tuple[str, str]:
