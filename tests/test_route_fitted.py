@@ -68,6 +68,19 @@ async def test_a_fact_is_looked_for_where_the_workspace_has_it(
     assert (await town.retriever.route(town.id, Question(query, wants_hits=True))) == evidence.route
 
 
+async def test_facts_of_a_chinese_workspace_are_looked_for_by_passages(
+    database: Database, e5: E5Embedder, segmenter: Segmenter
+) -> None:
+    """Claims find less there; a connection of names that nobody knows is searched for, too."""
+    library = await Library(database, e5, segmenter, slug="zh", extractor="offline").open()
+    await library.add_many([NewCard("面包", "酸面包需要温暖的厨房和一天的耐心。"), *CARDS[3:]])
+    await library.learn()
+    for query, gates in (("烤面包要多久？", []), ("左布拉和夸克利之间有什么联系？", ["no_known_entity"])):
+        evidence = await ask(library, query)
+        assert (evidence.level, list(evidence.route.gates)) == (Level.search, gates), query
+    assert (await ask(library, "How long does it take until dough is ready?")).level is Level.context
+
+
 async def test_whoever_names_a_level_gets_it(town: Library) -> None:
     for level in (Level.search, Level.context, Level.explore):
         evidence = await ask(town, "When was Ottoline Marsh born?", level)

@@ -85,9 +85,10 @@ async def settle(session: AsyncSession, ef_search: int) -> None:
 
 def offer_part(workspace_id: uuid.UUID) -> Part:
     """Whether there is anything to look for, learned already or not; whether any of it is in the cone; whether there
-    are reports on it; how many passages its cards hold. One row.
+    are reports on it; how many passages its cards hold, and the share of those in Chinese. One row.
     """
-    columns = (("has_cards", "bool"), ("has_cone", "bool"), ("has_reports", "bool"), ("passages", "float8"))
+    flags = (("has_cards", "bool"), ("has_cone", "bool"), ("has_reports", "bool"))
+    columns = (*flags, ("passages", "float8"), ("han", "float8"))
     return Part(load(PACKAGE, "offer"), columns, (workspace_id,))
 
 

@@ -29,8 +29,8 @@ READS_CLAIMS: Final = "reads_claims"
 class Facts:
     """What the workspace has to offer. None: not known, so no gate. `known_entity`: the question may name something
     known. `names_known`: it does; `names_particular`: something that few cards speak of; `names_card`: something of
-    that kind with a card of its own. `passages`: how many a card holds. `conversation`: one that can answer questions
-    about itself, whatever else there is.
+    that kind with a card of its own. `passages`: how many a card holds. `passages_first`: facts are found better among
+    these than among claims. `conversation`: one that can answer questions about itself, whatever else there is.
     """
 
     cards: bool | None = None
@@ -41,6 +41,7 @@ class Facts:
     names_particular: bool | None = None
     names_card: bool | None = None
     passages: float | None = None
+    passages_first: bool = False
     conversation: bool = False
 
 
@@ -94,7 +95,7 @@ def closed(decision: Route, gate: str, facts: Facts) -> Route:
     """What answers in place of a level that is closed: claims where no name leads into the graph, else level search,
     which never is.
     """
-    level = Level.context if decision.level is Level.explore and facts.cone else Level.search
+    level = Level.context if decision.level is Level.explore and _has_claims(facts) else Level.search
     return replace(decision, level=level, gates=[*decision.gates, gate])
 
 
@@ -119,9 +120,13 @@ def fitted(decision: Route, facts: Facts) -> Route:
     are_long = facts.passages is not None and facts.passages > _LONG_CARDS
     if facts.names_card or (facts.names_particular and not are_long):
         return _led(decision, Level.explore, KNOWN_NAME)
-    if facts.cone and (decision.level is not Level.explore or are_long):
+    if _has_claims(facts) and (decision.level is not Level.explore or are_long):
         return _led(decision, Level.context, READS_CLAIMS)
     return decision
+
+
+def _has_claims(facts: Facts) -> bool:
+    return bool(facts.cone) and not facts.passages_first
 
 
 def _led(decision: Route, level: Level, gate: str) -> Route:
