@@ -19,8 +19,8 @@ from app.retrieval.bundle_scales import Scale, Scales
 from app.retrieval.bundle_scripts import Line, imputed, nearest_other
 from app.retrieval.bundle_time import AskedTime, asked_time, time_match
 from app.retrieval.calibration import Background, Calibration, Pair, Reading
-from app.retrieval.context_queries import han_from
 from app.retrieval.pseudo_questions import Script
+from app.retrieval.scripts import han_from
 from app.text.when import find_times
 
 INF, NAN = math.inf, math.nan

@@ -21,7 +21,8 @@ from app.retrieval.bundle_published import EDGE_MISS, HOP, Edges, Links, Starts,
 from app.retrieval.bundle_scales import Scales
 from app.retrieval.bundle_scripts import imputed, nearest_other
 from app.retrieval.bundle_time import AskedTime, Moments, asked_time, time_match
-from app.retrieval.context_queries import Reached, Records, han_from
+from app.retrieval.context_queries import Reached, Records
+from app.retrieval.scripts import han_from
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Preset
 from app.text.when import TimeFound

@@ -21,6 +21,7 @@ from app.db.together import Part
 from app.index.collections import Collection, TextKind
 from app.index.postings import Subset, Totals
 from app.retrieval.queries import PACKAGE, SpaceRow, conditions_of, filled, filter_values, settle
+from app.retrieval.scripts import bytes_from
 from app.retrieval.types import Filters
 
 LEGS: Final = {
@@ -32,8 +33,6 @@ LEGS: Final = {
 """Texts by which a question may find an episode, and the number of their leg."""
 # What is added to that number for the leg among texts of the other script.
 OTHER_SCRIPT: Final = 4
-HAN_SOME: Final = 4
-HAN_MOST: Final = 30
 _TEXTS: Final = {"points": "text", "facets": "description"}
 
 # PostgreSQL sends big-endian; a uuid is its sixteen bytes.
@@ -247,11 +246,6 @@ def _leg(kind: TextKind, through_index: bool, few: bool, many: bool) -> str:
     return f"({leg})"
 
 
-def han_from(asked_in_han: bool) -> int:
-    """From how many percent of Han on a text counts as in Han: a question in Han is near to any that has some."""
-    return HAN_SOME if asked_in_han else HAN_MOST
-
-
 def _other_leg(kind: TextKind, han: bool) -> str:
     leg = load(PACKAGE, "context_near_other")
     for name, value in (
@@ -261,7 +255,7 @@ def _other_leg(kind: TextKind, han: bool) -> str:
         ("vectors", kind.vectors),
         ("role", kind.vector_role),
         ("han", str(han).lower()),
-        ("share", 2 * han_from(not han) / 100),
+        ("share", bytes_from(not han)),
     ):
         leg = leg.replace(f"{{{name}}}", str(value))
     return f"({leg})"
