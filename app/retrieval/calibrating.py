@@ -353,8 +353,9 @@ def _backgrounds(kind: TextKind, sample: Sample, questions: Sequence[Question]) 
         rows = (
             made if np.count_nonzero(made) >= _FEWEST_QUESTIONS else np.array([q.script == script for q in questions])
         )
+        in_han = sample.some_han if script == "han" else sample.in_han
         for text_script in _SCRIPTS:
-            columns = sample.in_han if text_script == "han" else ~sample.in_han
+            columns = in_han if text_script == "han" else ~in_han
             inside = apart & rows[:, None] & columns[None, :]
             background = fit_background(distances[inside], int(np.count_nonzero(columns)))
             if background is not None:

@@ -182,6 +182,10 @@ class Calibration:
         told = 0 if own is None else own.background.texts
         return other is not None and other.background.texts * 2 >= told
 
+    def holds_both(self, kind: TextKind, asked: Script) -> bool:
+        """The same, and some in this one."""
+        return (kind.name, (asked, asked)) in self._measured and self.speaks_both(kind, asked)
+
     def scales(self, asked: Script) -> Scales:
         """What the bundle's costs are measured by, for a question of this script."""
         return Scales(

@@ -22,6 +22,8 @@ from app.retrieval.bundle_scripts import Line
 from app.retrieval.calibration import Background, Pair, Reading
 from app.retrieval.pseudo_questions import Script, script_of
 from app.retrieval.queries import SpaceRow
+from app.retrieval.scripts import HAN_SOME
+from app.text.normalise import han_share
 
 PACKAGE = "app.retrieval"
 _SKIP = 16
@@ -46,14 +48,15 @@ _CARDS = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Texts of one kind, in the order of their owners: `in_han` their scripts, `cards` whose they are (an entity is
-    nobody's), `vectors` float32 of unit norm, one per row.
+    """Texts of one kind, in the order of their owners: `in_han` their scripts, `some_han` the same for a question in
+    Han, `cards` whose they are (an entity is nobody's), `vectors` float32 of unit norm, one per row.
     """
 
     owners: Sequence[uuid.UUID]
     cards: Sequence[uuid.UUID | None]
     texts: Sequence[str]
     in_han: npt.NDArray[np.bool_]
+    some_han: npt.NDArray[np.bool_]
     vectors: npt.NDArray[np.float32]
 
     def __len__(self) -> int:
@@ -65,6 +68,7 @@ class Sample:
             [self.cards[place] for place in places],
             [self.texts[place] for place in places],
             self.in_han[list(places)],
+            self.some_han[list(places)],
             self.vectors[list(places)],
         )
 
@@ -111,11 +115,15 @@ async def draw_texts(
     rows = await connection.fetch(_sample_statement(kind, space_id), workspace_id, docs, skips) if docs else []
     vectors = np.stack([row["dense"].to_numpy() for row in rows]).astype(np.float32) if rows else np.empty((0, 0))
     norms = np.linalg.norm(vectors, axis=1, keepdims=True) if rows else np.ones((0, 1))
+    in_han = np.array([script_of(row["said"]) == "han" for row in rows], np.bool_)
+    # A passage is embedded with the title of its card.
+    told = [max(map(han_share, (row["title"], row["said"]))) for row in rows] if kind is TextKind.chunk else []
     return Sample(
         [row["id"] for row in rows],
         [row["card_id"] for row in rows],
         [row["said"] for row in rows],
-        np.array([script_of(row["said"]) == "han" for row in rows], np.bool_),
+        in_han,
+        np.array(told) * 100 > HAN_SOME if kind is TextKind.chunk else in_han,
         (vectors / np.maximum(norms, 1e-6)).astype(np.float32),
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from app.index.contributions import Contributions, contributions
 from app.index.postings import Found, LexicalHits, score
 from app.retrieval import explore
+from app.retrieval.across import Across
 from app.retrieval.explore import Entity, Link, Scale
 from app.text.normalise import fold
 
@@ -39,16 +40,21 @@ class Reached:
     ranks: dict[uuid.UUID, dict[str, int | None]] = field(default_factory=dict)
     titles: dict[uuid.UUID, str] = field(default_factory=dict)
 
-    def take(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Rows with chunk, card, doc, distance and the place of the best window; what is known already stays."""
-        shares = self.hits.score_of(np.asarray([row["doc"] for row in rows], np.uint32))
-        for row, share in zip(rows, shares.tolist(), strict=True):
+    def take(self, rows: Sequence[Mapping[str, Any]], beside: Across | None = None) -> None:
+        """Rows with chunk, card, doc, distance and the place of the best window; what is known already stays. With
+        `beside` they say what is in the other script, and that is scored as if it were in the question's.
+        """
+        shares: list[float] = self.hits.score_of(np.asarray([row["doc"] for row in rows], np.uint32)).tolist()
+        distances: list[float | None] = [row["distance"] for row in rows]
+        if beside is not None:
+            distances, shares = beside.scores(distances, shares, [row["in_other"] for row in rows])
+        for row, distance, share in zip(rows, distances, shares, strict=True):
             if row["chunk_id"] not in self.chunks:
                 chunk = Chunk(
                     row["chunk_id"],
                     row["card_id"],
                     row["doc"],
-                    None if row["distance"] is None else 1.0 - row["distance"],
+                    None if distance is None else 1.0 - distance,
                     share,
                     row["start"] or 0,
                     row["end"] or 0,

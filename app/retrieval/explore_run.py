@@ -20,6 +20,7 @@ from app.index.lexical import found_in, postings_part
 from app.index.postings import Found, LexicalHits, Subset
 from app.index.terms import question_hashes
 from app.retrieval import explore, explore_hops, explore_queries, queries
+from app.retrieval.across import Across
 from app.retrieval.collections import Anchors as Near
 from app.retrieval.collections import anchors_of, nearest_part
 from app.retrieval.explore import UNSAID, Bridge, Entity, Fact, Hop, Link, Scale
@@ -52,7 +53,7 @@ Anchors = Mapping[TextKind, Near]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The question as it is looked for. `usual`: its similarity to the average window, relation and claim; `version`:
-    of the graph.
+    of the graph; `beside`: how passages in the other script are scored, where there are both.
     """
 
     question: Question
@@ -66,6 +67,7 @@ class Asked:
     usual: Sequence[float]
     large: frozenset[TextKind]
     version: tuple[Any, ...]
+    beside: Across | None = None
 
 
 # The postings of the bridges' words.
@@ -120,9 +122,9 @@ class Exploration:
             self._cards_part(entities, settings.explore_mentions, more=more),
             *near,
         )
-        nearest = max((1.0 - row["distance"] for row in pooled if row["distance"] is not None), default=0.0)
+        self.reached.take(pooled, asked.beside)
+        nearest = max((chunk.cosine for chunk in self.reached.chunks.values() if chunk.cosine is not None), default=0.0)
         self.reached.near = Scale(asked.usual[0], nearest)
-        self.reached.take(pooled)
         for row in pooled:
             self.reached.ranks[row["card_id"]] = {
                 "dense": row["dense_rank"],
@@ -161,6 +163,7 @@ class Exploration:
             windows=windows,
             approximate=approximate,
             ef_search=min(max(settings.hnsw_ef_search, windows * 5 // 4), 1000),
+            other_han=None if asked.beside is None else asked.beside.other_han,
         )
 
     def _near_part(self, vector: npt.NDArray[np.float32]) -> Part:

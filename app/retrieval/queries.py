@@ -20,6 +20,7 @@ from app.db.session import raw
 from app.db.sql import load
 from app.db.together import Part
 from app.index.postings import Subset, Totals
+from app.retrieval.scripts import bytes_from
 from app.retrieval.types import Filters
 
 PACKAGE = "app.retrieval"
@@ -162,7 +163,8 @@ async def list_by_words(
 @dataclass(frozen=True, slots=True)
 class PoolRequest:
     """`dense` None: no question vector. `approximate`: through the vector index. `allowed`: the docs that `filters`
-    let pass, where they are few; without it the filters are asked of one row after the other.
+    let pass, where they are few; without it the filters are asked of one row after the other. `other_han`: the nearest
+    windows of this script alone (True: Han) are recalled as well, where windows are compared one by one.
     """
 
     space: SpaceRow
@@ -177,6 +179,7 @@ class PoolRequest:
     windows: int
     approximate: bool
     ef_search: int
+    other_han: bool | None = None
 
     @property
     def lexical_chunks(self) -> int:
@@ -193,14 +196,21 @@ def pool_statement(request: PoolRequest) -> str:
         "no_windows" if request.sparse is None else "sparse",
         "only_chunks" if few else "",
         "only_cards" if request.filters and not few else "",
+        request.other_han if request.dense is not None and not request.approximate else None,
     )
 
 
 @cache
-def _pool_statement(space_id: int, dimension: int, dense: str, sparse: str, few: str, many: str) -> str:
-    parts = {"dense": dense, "sparse": sparse, "few": few, "many": many}
+def _pool_statement(
+    space_id: int, dimension: int, dense: str, sparse: str, few: str, many: str, other_han: bool | None
+) -> str:
+    parts = {"dense": dense, "other": "no_windows" if other_han is None or many else "dense_other", "sparse": sparse}
+    if other_han is not None:
+        parts |= {"in_other": "pool_other", "passage": "passage_in_han" if other_han else "passage_without_han"}
+    parts |= {"few": few, "many": many}
     loaded = {name: load(PACKAGE, part) if part else "" for name, part in parts.items()}
-    statement = filled(load(PACKAGE, "pool"), **loaded)
+    statement = filled(load(PACKAGE, "pool"), **{"in_other": "false AS in_other", **loaded})
+    statement = statement.replace("{share}", str(bytes_from(not other_han)))
     return statement.replace("{space}", str(int(space_id))).replace("{dimension}", str(int(dimension)))
 
 
@@ -239,6 +249,7 @@ def pool_part(workspace_id: uuid.UUID, request: PoolRequest) -> Part:
         ("distance", "float8"),
         ("start", "int"),
         ("end", "int"),
+        ("in_other", "bool"),
     )
     values = (
         workspace_id,

@@ -14,6 +14,9 @@ class RetrievalSettings(BaseModel):
     search_each: int = Field(100, ge=1, le=1000, description="Rows per leg that enter the pool")
     rrf_k: int = Field(60, ge=1)
     lexical_weight: float = Field(0.26, ge=0, description="c in cos + c * BM25/B, for the embedded model's space")
+    search_impute: float = Field(
+        0.4, ge=0, description="How far a vector stands in for the words of a passage in another script"
+    )
     exact_scan_windows: int = Field(
         30_000, ge=0, description="Workspaces with no more vectors than this are scanned exactly"
     )

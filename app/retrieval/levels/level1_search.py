@@ -22,11 +22,14 @@ from app.index.postings import LexicalHits, Subset
 from app.index.spaces import Spaces
 from app.index.terms import question_hashes
 from app.retrieval import queries
+from app.retrieval.across import Across, across
+from app.retrieval.calibrating import Calibrations
 from app.retrieval.fusion import Candidate, Scored, rank_cards
 from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.reading import aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import CardRef, Evidence, Filters, Hit, Question, Route, Span
+from app.text.normalise import is_chinese
 from app.text.segment import Segmenter
 
 log = get(__name__)
@@ -92,6 +95,7 @@ class SearchLevel:
         self._segmenter = segmenter
         self._settings = settings
         self._large: dict[uuid.UUID, tuple[bool, float]] = {}
+        self._calibrations = Calibrations()
 
     async def search(self, workspace_id: uuid.UUID, question: Question, route: Route) -> Evidence:
         """Cards that answer the question, best first. Raises only what the database raises."""
@@ -108,6 +112,10 @@ class SearchLevel:
                 )
                 subset = await self._subset(session, workspace_id, question.filters)
                 lexical = await self._lexical(session, workspace_id, question, subset, degraded)
+                beside = None
+                if scope.space is not None and fusion != "bm25":
+                    calibration = await self._calibrations.of(session, workspace_id, scope.space)
+                    beside = across(calibration, is_chinese(question.query), self._settings.search_impute)
             clock.lap("lexical")
             space = scope.space
             found = await asked.vectors(None if space is None else space.key, degraded)
@@ -137,11 +145,13 @@ class SearchLevel:
             approximate=approximate,
             # A little more than is asked for: what is short of it would cost a second walk of the same length.
             ef_search=min(max(self._settings.hnsw_ef_search, windows * 5 // 4), 1000),
+            other_han=None if beside is None else beside.other_han,
         )
         async with self._database.read() as session:
             pool = await queries.list_pool(session, workspace_id, request)
             clock.lap("recall")
-            scored = rank_cards(candidates(pool, lexical), fusion, self._settings.lexical_weight, question.limit)
+            found_here = candidates(pool, lexical, beside)
+            scored = rank_cards(found_here, fusion, self._settings.lexical_weight, question.limit)
             wanted = [found.chunk_id for card in scored for found, _ in card.chunks[: self._settings.evidence_spans]]
             texts = {row["chunk_id"]: row for row in await queries.list_chunks(session, workspace_id, wanted)}
         # A card that was removed between the two statements is no hit any more.
@@ -225,22 +235,27 @@ class SearchLevel:
         )
 
 
-def candidates(pool: Sequence[Any], lexical: LexicalScores) -> list[Candidate]:
-    """The rows of the recall statement with both exact scores."""
-    shares = lexical.of([row["doc"] for row in pool])
+def candidates(pool: Sequence[Any], lexical: LexicalScores, beside: Across | None = None) -> list[Candidate]:
+    """The rows of the recall statement with both exact scores, with `beside` those of passages in the other script as
+    if they were in the question's.
+    """
+    distances = [row["distance"] for row in pool]
+    shares = list(lexical.of([row["doc"] for row in pool]))
+    if beside is not None:
+        distances, shares = beside.scores(distances, shares, [row["in_other"] for row in pool])
     return [
         Candidate(
             card_id=row["card_id"],
             chunk_id=row["chunk_id"],
             doc=row["doc"],
             rrf=row["rrf"],
-            cosine=None if row["distance"] is None else 1.0 - row["distance"],
+            cosine=None if distance is None else 1.0 - distance,
             lexical=share,
             start=row["start"] or 0,
             end=row["end"] or 0,
             ranks={"dense": row["dense_rank"], "lexical": row["lexical_rank"], "sparse": row["sparse_rank"]},
         )
-        for row, share in zip(pool, shares, strict=True)
+        for row, distance, share in zip(pool, distances, shares, strict=True)
     ]
 
 

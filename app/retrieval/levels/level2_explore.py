@@ -26,6 +26,8 @@ from app.index.postings import score
 from app.index.spaces import Spaces
 from app.index.terms import question_hashes
 from app.retrieval import explore, explore_hops, explore_paths, explore_queries, queries
+from app.retrieval.across import across
+from app.retrieval.calibrating import Calibrations
 from app.retrieval.collections import Sizes
 from app.retrieval.explore import Entity, Link
 from app.retrieval.explore_hits import Found, best_hops, told_hits
@@ -41,7 +43,7 @@ from app.retrieval.types import Evidence, Question, Route
 from app.retrieval.walk import Graphs
 from app.text.gazetteer import Run, candidate_runs
 from app.text.names import find_names
-from app.text.normalise import name_key
+from app.text.normalise import is_chinese, name_key
 from app.text.segment import Segmenter, Terms
 
 # What is usual changes slowly.
@@ -65,6 +67,7 @@ class ExploreLevel:
         self._settings = settings
         self._sizes = Sizes(settings, clock)
         self._graphs = Graphs(settings, clock)
+        self._calibrations = Calibrations()
         self._clock = clock
         self._means: dict[tuple[uuid.UUID, int], tuple[Sequence[Any], float]] = {}
 
@@ -102,13 +105,15 @@ class ExploreLevel:
                 postings = found_in(blocks, [Collection.chunk], words, grams)[Collection.chunk]
                 large = await self._sizes.large(session, workspace_id, space)
                 means = await self._usual(session, workspace_id, space)
+                calibration = await self._calibrations.of(session, workspace_id, space)
             hits = await asyncio.to_thread(score, postings, subset)
             clock.lap("lexical")
             found = await asking.vectors(space.key, degraded)
             clock.lap("embedding")
         vector = None if found is None else found.embeddings.dense[0]
         usual = [0.0 if vector is None or mean is None else float(mean @ vector) for mean in means]
-        asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large, version)
+        beside = across(calibration, is_chinese(question.query), settings.search_impute)
+        asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large, version, beside)
         async with self._database.read() as session:
             run = Exploration(session, workspace_id, space, asked, self._segmenter, settings)
             way = self._by_hops if (question.scorer or settings.explore_scorer) == "hops" else self._by_beam

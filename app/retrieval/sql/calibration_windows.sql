@@ -1,8 +1,9 @@
 -- in:    $1 workspace; parallel arrays: $2 numbers of the postings, $3 rows to go on from there; {space}
--- out:   (id of the chunk, card_id, said, dense) by chunk, one window of each
+-- out:   (id of the chunk, card_id, title, said, dense) by chunk, one window of each
 -- index: uq_chunks_workspace_id_doc, pk_windows, pk_cards
 -- "+ 0": by the primary key; of a new space the planner believes that it is empty, and would go through all of it.
-SELECT DISTINCT ON (o.id) o.id, o.card_id, left(substr(c.content, w.start + 1, w."end" - w.start), 400) AS said, w.dense
+SELECT DISTINCT ON (o.id)
+    o.id, o.card_id, left(c.title, 400) AS title, left(substr(c.content, w.start + 1, w."end" - w.start), 400) AS said, w.dense
 FROM unnest($2::bigint[], $3::int[]) AS probe (doc, skip)
 CROSS JOIN LATERAL (
     SELECT t.id, t.card_id FROM chunks t

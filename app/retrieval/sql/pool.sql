@@ -1,9 +1,11 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 cards per leg, $4 lexical docs, best first, $5 k of RRF,
 --        $6 docs that filters let pass (for {few}), $7 windows to read per vector leg, $8 sparse question vector,
 --        $9-$13 filters (for {many}), $14 lexical docs to read;
---        {dense} and {sparse} are the legs, {space} the embedding space, {few} and {many} conditions or nothing
+--        {dense}, {other} (a dense one of passages in the script that the question is not in) and {sparse} are the legs,
+--        {in_other} is a column, {space} the embedding space, {few} and {many} conditions or nothing
 -- out:   one row per pooled chunk: its card's rank in each leg and RRF score (Cormack, Clarke, Buettcher,
---        SIGIR 2009), the chunk's `doc`, and the exact distance and place of its best window
+--        SIGIR 2009), the chunk's `doc`, the exact distance and place of its best window, and whether it is in that
+--        other script
 -- index: the legs' own; uq_chunks_workspace_id_doc; pk_chunks; pk_windows
 -- Each LATERAL with OFFSET 0 is a look-up per row and stays one: the planner does not know how short these
 -- lists are, and its generic plan would rather read the whole table.
@@ -14,6 +16,9 @@ WITH types AS (
 ),
 dense_windows AS MATERIALIZED (
 {dense}
+),
+other_windows AS MATERIALIZED (
+{other}
 ),
 sparse_windows AS MATERIALIZED (
 {sparse}
@@ -35,6 +40,13 @@ lexical_chunks AS MATERIALIZED (
 dense_cards AS (
     SELECT card_id, row_number() OVER (ORDER BY min(distance), card_id) AS rank FROM dense_windows GROUP BY card_id
 ),
+-- Each script has its best first: distances to one do not compare with distances to the other.
+other_cards AS (
+    SELECT o.card_id, row_number() OVER (ORDER BY min(o.distance), o.card_id) AS rank
+    FROM other_windows o
+    WHERE NOT EXISTS (SELECT 1 FROM dense_cards d WHERE d.card_id = o.card_id AND d.rank <= $3)
+    GROUP BY o.card_id
+),
 sparse_cards AS (
     SELECT card_id, row_number() OVER (ORDER BY min(distance), card_id) AS rank FROM sparse_windows GROUP BY card_id
 ),
@@ -44,6 +56,8 @@ lexical_cards AS (
 ranked AS (
     SELECT card_id, rank AS dense_rank, NULL::bigint AS lexical_rank, NULL::bigint AS sparse_rank
     FROM dense_cards WHERE rank <= $3
+    UNION ALL
+    SELECT card_id, rank, NULL, NULL FROM other_cards WHERE rank <= $3
     UNION ALL
     SELECT card_id, NULL, rank, NULL FROM lexical_cards WHERE rank <= $3
     UNION ALL
@@ -64,6 +78,8 @@ pooled AS MATERIALIZED (
     FROM (
         SELECT card_id, chunk_id, NULL::bigint AS doc FROM dense_windows
         UNION ALL
+        SELECT card_id, chunk_id, NULL FROM other_windows
+        UNION ALL
         SELECT card_id, chunk_id, doc FROM lexical_chunks
         UNION ALL
         SELECT card_id, chunk_id, NULL FROM sparse_windows
@@ -83,7 +99,8 @@ SELECT
     ) AS doc,
     best.distance,
     best.start,
-    best."end"
+    best."end",
+    {in_other}
 FROM fused f
 JOIN pooled p ON p.card_id = f.card_id
 LEFT JOIN LATERAL (
