@@ -47,6 +47,7 @@ from app.ingestion.link.judge import LlmJudge
 from app.ingestion.link.resolve import Resolver
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.reembed import Reembedding
+from app.ingestion.relink.relinking import Relinking
 from app.ingestion.submit import Intake
 from app.memory.edit import Editing
 from app.memory.near import Reader
@@ -102,6 +103,7 @@ class Services:
     calibrating: Calibrating
     communities: Communities
     resolver: Resolver
+    relinking: Relinking
     importer: Importer
     evaluation: Evaluation
     providers: ChatProviders
@@ -274,6 +276,7 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             resolver=Resolver(
                 database, spaces, by_whom(find_reader, lambda reader: LlmJudge(reader, settings.extract_model))
             ),
+            relinking=Relinking(database, spaces, segmenter, pipeline.linker),
             importer=Importer(database, intake.submit_many, settings),
             evaluation=Evaluation(database, unqueued, pipeline, retriever, embedder, calibrating, communities),
             providers=providers,

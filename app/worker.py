@@ -31,6 +31,7 @@ from app.ingestion.communities.rebuild import COMMUNITIES
 from app.ingestion.link.revise import LINK
 from app.ingestion.queries import Task
 from app.ingestion.reembed import REEMBED
+from app.ingestion.relink.relinking import RELINK
 from app.ingestion.stranded import mend_stranded
 from app.ingestion.submit import INGEST
 from app.jobs.job import Handler, JobContext
@@ -68,6 +69,7 @@ def handlers(services: Services) -> dict[str, Handler]:
         CALIBRATE: services.calibrating.calibrate,
         COMMUNITIES: services.communities.work,
         LINK: partial(link, services),
+        RELINK: services.relinking.work,
         REFLECT: services.reflection.run,
         INSIGHTS: services.insights.run,
         TITLE: services.titling.run,
@@ -81,7 +83,7 @@ async def ingest(services: Services, job: JobContext) -> None:
 
 
 async def link(services: Services, job: JobContext) -> None:
-    """No payload: whatever pairs of names wait for a model, and entities that wait for their vector."""
+    """No payload: whatever pairs of names wait for a model, and entities for their description or their vector."""
     await services.resolver.run(job.workspace_id)
 
 
@@ -111,6 +113,8 @@ def periodics(services: Services) -> list[Periodic]:
         Periodic("index.vectors", 30.0, partial(build_vector_index, services)),
         Periodic("spaces.calibrate", 60.0, partial(enqueue_calibrations, services)),
         Periodic("communities.due", 5.0, partial(enqueue_communities, services)),
+        Periodic("names.due", 5.0, partial(enqueue_relinking, services)),
+        Periodic("links.due", 60.0, partial(enqueue_linking, services)),
         Periodic("spaces.advance", 10.0, partial(advance_space, services)),
         Periodic("spaces.drop", 300.0, partial(drop_spaces, services)),
         Periodic("chat.stale", 10.0, partial(interrupt_stale, services)),
@@ -150,6 +154,16 @@ async def enqueue_calibrations(services: Services) -> None:
 async def enqueue_communities(services: Services) -> None:
     """Graphs that have changed and come to rest are divided into communities, and reported on."""
     await services.communities.enqueue_due()
+
+
+async def enqueue_relinking(services: Services) -> None:
+    """Titles that were learned are looked for in older cards, once a workspace has come to rest."""
+    await services.relinking.enqueue_due()
+
+
+async def enqueue_linking(services: Services) -> None:
+    """Descriptions that cards tell otherwise now; pairs that a model was not asked about, as it was away."""
+    await services.resolver.enqueue_due()
 
 
 async def advance_space(services: Services) -> None:

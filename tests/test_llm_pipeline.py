@@ -25,7 +25,7 @@ from app.providers.fake import FakeProvider
 from app.providers.fake_script import Said
 from app.settings import Settings
 from app.wiring import Services, open_services
-from app.worker import handlers
+from app.worker import enqueue_linking, handlers
 from tests.api_client import API, create, execute, fetch, make_workspace
 from tests.chat_client import until, with_model
 
@@ -605,6 +605,25 @@ async def test_pairs_wait_for_a_judge_that_is_down_and_their_cards_do_not(desk: 
     model.judges, model.reads = says("same"), lambda _: fact("Rhea")
     await desk.learn("Rhea was in Rome.", "Third")
     assert await pairs(desk) == [("merged", "llm")]
+
+
+async def test_pairs_are_asked_about_again_without_a_new_card(desk: Desk, model: Model) -> None:
+    model.judges = lambda pairs: Said("", "503")
+    await two_names(desk, model)
+    await desk.work(to_the_end=True)
+    asked = len(model.judged)
+    assert await pairs(desk) == [("waiting", None)]
+    # Not all the while: it has failed just now.
+    assert await desk.services.resolver.enqueue_due() == 0
+    await execute(
+        desk.services.database, "UPDATE jobs SET finished_at = now() - interval '11 minutes' WHERE kind = 'link'"
+    )
+    await enqueue_linking(desk.services)
+    assert await desk.services.resolver.enqueue_due() == 0
+    model.judges = says("same")
+    await desk.work(to_the_end=True)
+    assert (await pairs(desk), len(model.judged)) == ([("merged", "llm")], asked + 1)
+    assert await desk.services.resolver.enqueue_due(0.0) == 0
 
 
 @pytest.mark.parametrize(("decision", "opposite", "count"), [("apart", "same", 2), ("merge", "different", 1)])

@@ -12,7 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
 from app.graph.cone_tables import Episode, EpisodeCard
+from app.graph.name_queries import note_names
 from app.graph.rows import ConeRows, Period
+from app.graph.tables import EntityTelling
 from app.text.when import OPEN_END, OPEN_START
 
 EntityIds = Mapping[tuple[uuid.UUID, str], uuid.UUID]
@@ -51,10 +53,13 @@ async def list_own_episodes(
 
 async def delete_cone(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
     """Remove what these cards tell: facets, points and roles by cascade, at commit the episodes that nobody tells any
-    more. Mentions and relations go with the cards' chunks.
+    more; and how they describe entities. Mentions and relations go with the cards' chunks.
     """
     await session.execute(
         delete(EpisodeCard).where(EpisodeCard.workspace_id == workspace_id, EpisodeCard.card_id.in_(card_ids))
+    )
+    await session.execute(
+        delete(EntityTelling).where(EntityTelling.workspace_id == workspace_id, EntityTelling.card_id.in_(card_ids))
     )
 
 
@@ -62,7 +67,7 @@ async def insert_cone(
     session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[ConeRows], entities: EntityIds
 ) -> None:
     """Write all rows but vectors and postings. An episode that is there already gets the new texts, and loses the
-    vectors of the old ones.
+    vectors of the old ones. Names of titles are noted: older cards may hold them.
     """
     connection = await raw(session)
     episodes = [row for card in cards for row in card.episodes]
@@ -166,6 +171,19 @@ async def insert_cone(
             for row in card.mentions
         ),
     )  # fmt: skip
+    told: dict[tuple[uuid.UUID, uuid.UUID], str] = {}
+    for card in cards:
+        for name, description in card.tellings.items():
+            place = entities[card.card_id, name], card.card_id
+            told[place] = max(told.get(place, ""), description, key=len)
+    await copy(
+        "entity_tellings",
+        "entity_id card_id description",
+        ((*place, description) for place, description in told.items()),
+    )
+    titles = {entities[card.card_id, row.entity] for card in cards for row in card.mentions if row.in_title}
+    if titles:
+        await note_names(session, workspace_id, titles)
 
 
 def _range(period: Period | None) -> asyncpg.Range | None:

@@ -83,6 +83,17 @@ async def list_undecided(session: AsyncSession, workspace_id: uuid.UUID, limit: 
     return rows.scalars().all()
 
 
+async def list_workspaces_undecided(session: AsyncSession) -> list[uuid.UUID]:
+    """Where pairs wait that no model was asked about."""
+    rows = await session.execute(
+        select(EntityPair.workspace_id)
+        .where(EntityPair.state == "waiting", EntityPair.decided_by.is_(None))
+        .distinct()
+        .order_by(EntityPair.workspace_id)
+    )
+    return list(rows.scalars())
+
+
 async def count_mentions(
     session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]
 ) -> dict[uuid.UUID, int]:

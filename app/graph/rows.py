@@ -133,4 +133,6 @@ class ConeRows:
     roles: list[RoleRow] = field(default_factory=list)
     relations: list[RelationRow] = field(default_factory=list)
     mentions: list[MentionRow] = field(default_factory=list)
+    tellings: dict[str, str] = field(default_factory=dict)
+    """What the card says of an entity, by its name."""
     texts: list[TextRow] = field(default_factory=list)

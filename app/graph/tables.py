@@ -18,7 +18,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, Text, func, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, ForeignKeyConstraint, Identity, Index, Text, func, text
 from sqlalchemy.dialects.postgresql import JSONB, TSTZRANGE, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -211,4 +211,56 @@ class EntityPlace(Base):
     workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     card_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(Text, primary_key=True)
+    entity_id: Mapped[uuid.UUID]
+
+
+class NameToFind(Base):
+    """A name that a card's title brought, by which older cards may mention its entity: they are looked through once.
+
+    `due_at` is when; NULL: they were.
+    """
+
+    __tablename__ = "names_to_find"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["workspace_id", "entity_id"], ["entities.workspace_id", "entities.id"], ondelete="CASCADE"
+        ),
+        Index("ix_names_to_find_due", "workspace_id", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+    )
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    entity_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    due_at: Mapped[datetime | None] = mapped_column(
+        server_default=func.now(), comment="NULL: older cards were looked through"
+    )
+
+
+class EntityTelling(Base):
+    """How one card describes an entity: what its description is put together from."""
+
+    __tablename__ = "entity_tellings"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["workspace_id", "entity_id"], ["entities.workspace_id", "entities.id"], ondelete="CASCADE"
+        ),
+        ForeignKeyConstraint(["workspace_id", "card_id"], ["cards.workspace_id", "cards.id"], ondelete="CASCADE"),
+        Index("ix_entity_tellings_card_id", "workspace_id", "card_id"),
+    )
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    entity_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    card_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    description: Mapped[str] = mapped_column(Text)
+
+
+class DescriptionDue(Base):
+    """An entity of which cards tell something else now, noted by triggers (`migrations/sql/0012_tellings.sql`). Without
+    unique keys, and without a foreign key that would lock the entity, so that nobody who writes here waits for anybody.
+    """
+
+    __tablename__ = "descriptions_due"
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
+    n: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     entity_id: Mapped[uuid.UUID]

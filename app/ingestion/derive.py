@@ -41,6 +41,7 @@ from app.index.rows import ChunkRow, text_hash
 from app.ingestion import texts
 from app.ingestion.cone.validity import claim_key
 from app.ingestion.extract.types import EpisodeDraft, Extraction, FacetDraft, PointDraft, Source, TimeRange
+from app.ingestion.link.describe import bounded
 from app.ingestion.prepare import Counted, count_terms
 from app.text.normalise import name_key
 from app.text.segment import Segmenter, Terms
@@ -109,6 +110,9 @@ class _Derivation:
             self._episode(number, draft)
         self._relations()
         self._mentions()
+        self.out.cone.tellings = {
+            entity.name: bounded(entity.description) for entity in self.extraction.entities if entity.description
+        }
         return self.out
 
     # ---------------------------------------------------------------------------------- the cone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, Text
@@ -22,6 +23,17 @@ class CachedExtraction(Created, Base):
     workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
     key: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     value: Mapped[str] = mapped_column(Text)
+
+
+class ExtractionClaim(Base):
+    """Who is having a text extracted, so that nobody else pays for it at the same time; until when, unless renewed."""
+
+    __tablename__ = "extraction_claims"
+
+    workspace_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    holder: Mapped[uuid.UUID]
+    until: Mapped[datetime]
 
 
 class PostedEpisode(Tenant, Created, Base):

@@ -39,12 +39,24 @@ async def replace_rows(
     await index.delete_chunks(session, workspace_id, ids)
     await cone.delete_cone(session, workspace_id, ids)
     await _write_chunks(session, workspace_id, cards, targets, made)
+    await insert_rows(session, workspace_id, cards, targets, made, entities)
+    await index.drop_staged(session, workspace_id, ids)
+
+
+async def insert_rows(
+    session: AsyncSession,
+    workspace_id: uuid.UUID,
+    cards: Sequence[Learned],
+    targets: Sequence[WriteSpace],
+    made: Mapping[int, Vectors],
+    entities: EntityIds,
+) -> None:
+    """All but the chunks, beside what is there."""
     await _number(session, cards)
     await cone.insert_cone(session, workspace_id, [card.derived.cone for card in cards], entities)
     await _write_words(session, workspace_id, cards)
     for target in targets:
         await _write_vectors(session, workspace_id, target.id, cards, made[target.id])
-    await index.drop_staged(session, workspace_id, ids)
 
 
 async def _write_chunks(

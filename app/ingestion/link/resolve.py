@@ -9,10 +9,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.core.clock import now
 from app.core.log import get
 from app.db.session import Database
 from app.graph import cone_queries, entity_queries, revision_queries
@@ -24,10 +26,15 @@ from app.index.spaces import Spaces
 from app.ingestion.link import revise
 from app.ingestion.link.judge import PAIRS_PER_CALL, Judge, Ruling, Sheet
 from app.ingestion.link.plan import Known
+from app.ingestion.link.revise import LINK
 from app.ingestion.texts import entity_text
+from app.jobs.job import NewJob
+from app.jobs.queue import enqueue_many, list_jobs
 
 log = get(__name__)
 
+FAILED_SECONDS: Final = 600.0
+"""After a job that has failed: a model that is away for long, or a key that is wrong, is not asked all the while."""
 _BATCH: Final = 128
 _SENTENCES: Final = 3
 _SENTENCE_CHARACTERS: Final = 240
@@ -58,6 +65,28 @@ class Resolver:
         self._database = database
         self._spaces = spaces
         self._find_judge = find_judge
+
+    async def enqueue_due(self, failed_seconds: float = FAILED_SECONDS) -> int:
+        """Jobs for workspaces with pairs that a model was not asked about, because it was away until the job failed, or
+        is there only now; gives how many. None where one waits or works, or has failed lately.
+        """
+        if self._find_judge() is None:
+            return 0
+        async with self._database.unit() as session:
+            due = [
+                one
+                for one in await revision_queries.list_workspaces_undecided(session)
+                if not await self._was_asked(session, one, failed_seconds)
+            ]
+            await enqueue_many(session, [NewJob(LINK, one, dedupe_key=LINK, priority=-1) for one in due])
+        return len(due)
+
+    async def _was_asked(self, session: AsyncSession, workspace_id: uuid.UUID, failed_seconds: float) -> bool:
+        for state in ("queued", "working", "failed"):
+            for job in await list_jobs(session, workspace_id, state=state, kind=LINK, limit=1):
+                if state != "failed" or (job.finished_at or now()) > now() - timedelta(seconds=failed_seconds):
+                    return True
+        return False
 
     async def run(self, workspace_id: uuid.UUID) -> Resolved:
         """The handler of the job. Idempotent. Raises ProviderError."""
