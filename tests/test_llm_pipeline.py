@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,18 @@ import pytest
 from app.cards.drafts import NewCard
 from app.core.errors import ConfigurationError
 from app.ingestion.extract import prompts
+from app.ingestion.extract.llm import LlmExtractor
+from app.ingestion.extract.llm_cache import CacheKey, ExtractionCache
 from app.ingestion.extract.llm_shapes import validate
 from app.ingestion.extract.offline import OfflineExtractor
+from app.ingestion.extract.stored import StoredCache, WorkspaceExtractor, _hashed
+from app.ingestion.extract.types import Source, Span
 from app.ingestion.link import judge
+from app.ingestion.queries import Task
 from app.jobs.run import run_until_idle
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import Said
+from app.providers.ports import ProviderRefused
 from app.settings import Settings
 from app.wiring import Services, open_services
 from app.worker import enqueue_linking, handlers
@@ -649,6 +656,98 @@ async def test_a_persons_word_is_final(
             "SELECT decided_by FROM entity_decisions WHERE workspace_id = :w AND outcome IN ('merged', 'apart')"
         )
     ] == ["user"]
+
+
+# ------------------------------------------------------------------------------- several processes
+
+
+def slowly(answer: Any, seconds: float = 1.0) -> Said:
+    return Said(json.dumps(answer), f"slow,seconds={seconds}")
+
+
+async def both_learn(desk: Desk, cards: int, settings: Settings, dsn: str) -> list[uuid.UUID]:
+    """So many cards of one text, half of them learned by another process: nothing is shared but the database."""
+    added = [await desk.add() for _ in range(cards)]
+    await execute(desk.services.database, "UPDATE jobs SET state = 'done'")
+    async with open_services(settings, dsn, role="worker") as others:
+        pipelines = (desk.services.pipeline, others.pipeline)
+        await asyncio.gather(
+            *(pipeline.ingest(desk.id, [Task(card, 1) for card in added[n::2]]) for n, pipeline in enumerate(pipelines))
+        )
+    return added
+
+
+@knobs_are(max_gleanings=1)
+async def test_ten_equal_cards_in_two_processes_are_extracted_once(
+    desk: Desk, model: Model, settings: Settings, database_dsn: str
+) -> None:
+    """E7."""
+    model.reads, model.gleans = lambda _: slowly(GOOD), lambda _: slowly(MORE)
+    cards = await both_learn(desk, 10, settings, database_dsn)
+    assert (len(model.passages), len(model.gleaned)) == (1, 1)
+    assert [await desk.state(card) for card in cards] == [("ready", None)] * 10
+    assert len({json.dumps(await desk.told(card)) for card in cards}) == 1
+    assert await desk.rows("SELECT 1 FROM extraction_claims") == []
+
+
+async def test_a_text_that_one_process_could_not_have_read_is_read_by_the_other(
+    desk: Desk, model: Model, settings: Settings, database_dsn: str
+) -> None:
+    model.reads = lambda _: Said("", "400") if len(model.passages) == 1 else GOOD
+    await desk.add()
+    await execute(desk.services.database, "UPDATE jobs SET state = 'done'")
+    ((card,),) = await desk.rows("SELECT id FROM cards WHERE workspace_id = :w")
+    with pytest.raises(ProviderRefused):
+        await desk.services.pipeline.ingest(desk.id, [Task(card, 1)])
+    assert await desk.rows("SELECT 1 FROM extraction_claims") == []
+    async with open_services(settings, database_dsn, role="worker") as others:
+        await others.pipeline.ingest(desk.id, [Task(card, 1)])
+    assert (len(model.passages), await desk.state(card)) == (2, ("ready", None))
+
+
+async def test_who_is_asking_holds_no_connection_and_who_died_keeps_nothing(
+    desk: Desk, model: Model, fake: FakeProvider
+) -> None:
+    model.reads = lambda _: slowly(GOOD, 0.3)
+    cache = StoredCache(desk.services.database, desk.id, claim_seconds=1.5)
+    find, made = desk.services.pipeline._find_extractor, []
+
+    def short(cache_: ExtractionCache, permits: asyncio.Semaphore) -> LlmExtractor:
+        extractor = find()
+        assert isinstance(extractor, WorkspaceExtractor)
+        made.append(extractor._make(cache, permits))
+        return made[-1]
+
+    desk.services.pipeline._find_extractor = lambda: WorkspaceExtractor(desk.services.database, short, 4)
+    await desk.add()
+    await execute(desk.services.database, "UPDATE jobs SET state = 'done'")
+    ((card,),) = await desk.rows("SELECT id FROM cards WHERE workspace_id = :w")
+    key = CacheKey("a", "b", "c")
+    async with cache.claim(key) as mine, cache.claim(key) as again:
+        assert (mine, again) == (True, False)
+    learning = asyncio.create_task(desk.services.pipeline.ingest(desk.id, [Task(card, 1)]))
+    await fake.wait_for_request()
+    held = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in trans%'"
+    assert await desk.rows(held) == [(0,)]
+    await learning
+    # Somebody has had it, and died: it is taken over when his time is up, not before.
+    await execute(desk.services.database, "DELETE FROM extraction_cache")
+    left = "INSERT INTO extraction_claims (workspace_id, key, holder, until) SELECT :w, key, gen_random_uuid(), "
+    keys = [_hashed(made[0]._key(group)) for group in made[0]._passages(_source(card))]
+    for end in ("now() - interval '1 s'", "now() + interval '0.4 s'"):
+        await execute(desk.services.database, "DELETE FROM extraction_cache")
+        await execute(
+            desk.services.database, left + end + " FROM unnest(cast(:keys AS uuid[])) AS key", w=desk.id, keys=keys
+        )
+        asked = len(model.passages)
+        await execute(desk.services.database, "UPDATE cards SET state = 'queued'")
+        await desk.services.pipeline.ingest(desk.id, [Task(card, 1)])
+        assert len(model.passages) == asked + 1
+    assert await desk.rows("SELECT 1 FROM extraction_claims") == []
+
+
+def _source(card: uuid.UUID) -> Source:
+    return Source(card, TITLE, TEXT, datetime(2024, 1, 1, tzinfo=UTC), chunks=[Span(0, len(TEXT))])
 
 
 # ----------------------------------------------------------------------------------------- settings

@@ -54,6 +54,8 @@ _MIN_PASSAGE_TOKENS: Final = 64
 _MIN_ANSWER_TOKENS: Final = 256
 _MAX_SPLITS: Final = 4
 """How often a passage is halved at most: a model that never stops would otherwise be asked for every sentence."""
+_FIRST_PAUSE_SECONDS: Final = 0.1
+_LONGEST_PAUSE_SECONDS: Final = 2.0
 _TOO_LONG: Final = ("context_length", "too_long", "too_large", "max_tokens")
 
 
@@ -119,7 +121,7 @@ class LlmExtractor:
         self._fill = fill
         self._counter = ScriptEstimate()
         self._permits = permits or asyncio.Semaphore(settings.extract_concurrency)
-        self._in_flight: InFlight[tuple[_Part, ...]] = InFlight()
+        self._in_flight: InFlight[tuple[_Part, ...] | None] = InFlight()
 
     @property
     def version(self) -> str:
@@ -199,15 +201,26 @@ class LlmExtractor:
         """`halted` is shared by the groups of a card: what failed once is not asked of the provider again and again.
         At the end, though, what it has against one group is no reason to leave out the others.
         """
-        async with self._permits:
-            if halted:
-                raise halted[0]
-            try:
-                return await self._in_flight.run(self._key(group), lambda: self._read(group))
-            except ProviderError as error:
-                if error.retryable or not final:
-                    halted.append(error)
-                raise
+        pause = _FIRST_PAUSE_SECONDS
+        while True:
+            async with self._permits:
+                if halted:
+                    raise halted[0]
+                try:
+                    found = await self._in_flight.run(self._key(group), lambda: self._read_claimed(group))
+                except ProviderError as error:
+                    if error.retryable or not final:
+                        halted.append(error)
+                    raise
+            if found is not None:
+                return found
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    async def _read_claimed(self, group: Passage) -> tuple[_Part, ...] | None:
+        """None while another process has this text read: what it was told is in the store then."""
+        async with self._cache.claim(self._key(group)) as is_ours:
+            return await self._read(group) if is_ours else None
 
     def _key(self, passage: Passage) -> CacheKey:
         return CacheKey(passage.content_hash, prompts.prompt_version(), self._model_name)

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -33,6 +34,12 @@ class ExtractionCache(Protocol):
     async def get(self, key: CacheKey) -> str | None: ...
 
     async def put(self, key: CacheKey, value: str) -> None: ...
+
+    def claim(self, key: CacheKey) -> AbstractAsyncContextManager[bool]:
+        """Whether this is ours to ask a model about, as long as the context lasts: nobody else does meanwhile, in
+        whatever process. Who died does not keep it.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,13 @@ import asyncio
 import hashlib
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Final
 
+from app.core.errors import MindConeError
+from app.core.ids import new_id
 from app.db.session import Database
 from app.ingestion import cache_queries as queries
 from app.ingestion.cone.cover import texts_of, uncovered
@@ -19,14 +22,17 @@ from app.ingestion.extract.types import Extraction, Source, TimeRange
 from app.text.when import find_times
 
 MOST_WORKSPACES: Final = 64
+CLAIM_SECONDS: Final = 30.0
+"""How long a text is kept from others by a process that has died."""
 
 
 class StoredCache:
     """An `ExtractionCache` in the database, of one workspace."""
 
-    def __init__(self, database: Database, workspace_id: uuid.UUID) -> None:
+    def __init__(self, database: Database, workspace_id: uuid.UUID, claim_seconds: float = CLAIM_SECONDS) -> None:
         self._database = database
         self._workspace_id = workspace_id
+        self._claim_seconds = claim_seconds
 
     async def get(self, key: CacheKey) -> str | None:
         async with self._database.read() as session:
@@ -35,6 +41,32 @@ class StoredCache:
     async def put(self, key: CacheKey, value: str) -> None:
         async with self._database.unit() as session:
             await queries.put_extraction(session, self._workspace_id, _hashed(key), value)
+
+    @asynccontextmanager
+    async def claim(self, key: CacheKey) -> AsyncIterator[bool]:
+        """A row that is renewed while it is held, so that neither a transaction nor a connection is."""
+        of, holder = (self._workspace_id, _hashed(key)), new_id()
+        async with self._database.unit() as session:
+            mine = await queries.take_claim(session, *of, holder, self._claim_seconds)
+        if not mine:
+            yield False
+            return
+        renewing = asyncio.create_task(self._renew(*of, holder))
+        try:
+            yield True
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+            with suppress(MindConeError, OSError):  # it ends by itself
+                async with self._database.unit() as session:
+                    await queries.drop_claim(session, *of, holder)
+
+    async def _renew(self, workspace_id: uuid.UUID, key: uuid.UUID, holder: uuid.UUID) -> None:
+        while True:
+            await asyncio.sleep(self._claim_seconds / 3)
+            with suppress(MindConeError, OSError):
+                async with self._database.unit() as session:
+                    await queries.renew_claim(session, workspace_id, key, holder, self._claim_seconds)
 
 
 class WorkspaceExtractor:
