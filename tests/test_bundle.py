@@ -16,7 +16,7 @@ from app.retrieval.bundle_diversity import pick
 from app.retrieval.bundle_echo import unlike
 from app.retrieval.bundle_published import Edges, Links, Starts, normalised, published, starts_of
 from app.retrieval.bundle_scales import Scale, Scales
-from app.retrieval.bundle_scripts import Line, imputed, nearest_other
+from app.retrieval.bundle_scripts import Line, imputed, nearest_other, worth
 from app.retrieval.bundle_time import AskedTime, asked_time, time_match
 from app.retrieval.calibration import Background, Calibration, Pair, Reading
 from app.retrieval.pseudo_questions import Script
@@ -136,17 +136,19 @@ class TestChain:
                 points_extra=floats(0.0, 0.0, 0.25),
                 tellings_extra=floats(0.0, 0.0),
                 unlike=floats(0.0, 0.5, 0.0),
+                worth_edge=floats(1.0, 1.0, 0.5),
+                worth_facet=floats(1.0, 0.5),
             ),
             ChainWeights(tau=0.0, echo=0.2),
         )
-        # .25·z − .25·L + .2·U
-        np.testing.assert_allclose(costs.claim, [-0.6, -0.15, -0.75])
-        # .10·z − .25·L
-        np.testing.assert_allclose(costs.facet, [-0.15, 0.2])
+        # .25·z − .25·L + .2·U, a third claim whose distance is worth half, and costs .25 more
+        np.testing.assert_allclose(costs.claim, [-0.6, -0.15, -0.375])
+        # .10·z − .25·L, the second with half of the distance
+        np.testing.assert_allclose(costs.facet, [-0.15, 0.1])
         # −.75·L − .8·T
         np.testing.assert_allclose(costs.base, [-0.6, -0.475])
-        np.testing.assert_allclose(costs.path, [-1.35, -0.9, -1.025])
-        np.testing.assert_allclose(costs.total, [-1.35, -1.025])
+        np.testing.assert_allclose(costs.path, [-1.35, -0.9, -0.75])
+        np.testing.assert_allclose(costs.total, [-1.35, -0.75])
 
     def test_the_soft_minimum_is_a_little_less_than_the_least(self) -> None:
         costs, groups = floats(1.0, 1.0, 5.0, 2.0), places(0, 0, 0, 2)
@@ -167,7 +169,7 @@ class TestChain:
         empty = floats()
         costs = chain(
             Shape(NOWHERE, NOWHERE, 0),
-            Signals(empty, empty, empty, empty, empty, empty, empty, empty, empty),
+            Signals(empty, empty, empty, empty, empty, empty, empty, empty, empty, empty, empty),
             ChainWeights(),
         )
         assert (len(costs.total), len(costs.path)) == (0, 0)
@@ -186,6 +188,11 @@ class TestScales:
         )
         # 1.2·(−.07 + .1·3) = .276; what words say stays where it is more; far away says nothing; own script untouched
         np.testing.assert_allclose(told, [0.276, 0.9, 0.0, 0.0])
+
+    def test_distances_are_worth_less_where_question_and_text_are_in_han(self) -> None:
+        in_han = np.array([True, False])
+        assert worth(True, in_han, 0.5).tolist() == [0.5, 1.0]
+        assert worth(False, in_han, 0.5).tolist() == [1.0, 1.0]
 
     def test_the_nearest_text_of_another_script_stands_for_its_group(self) -> None:
         least, has = nearest_other(floats(-1.0, -3.0, -5.0, 2.0), np.array([1, 1, 0, 1], bool), places(0, 0, 0, 1), 3)

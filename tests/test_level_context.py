@@ -181,6 +181,18 @@ async def test_a_claim_that_is_unlike_the_best_ones_costs_more(notes: Library) -
         )
 
 
+async def test_distances_count_half_beside_words_where_question_and_note_are_chinese(notes: Library) -> None:
+    evidence = await ask(notes, "量子计算机的历史是谁讲的？", explain=True)
+    told = {hit.card.external_id: hit.explain for hit in evidence.hits if hit.explain}
+    assert set(told) > {"books"}
+    for name, one in told.items():
+        worth = 0.5 if name == "books" else 1.0
+        assert one["claim"] == pytest.approx(
+            0.25 * worth * one["z_edge"] - 0.5 * one["words_point"] + 0.3 * one["unlike"], abs=1e-5
+        )
+        assert one["facet"] == pytest.approx(0.15 * worth * one["z_facet"] - 0.25 * one["words_facet"], abs=1e-5)
+
+
 async def test_notes_in_another_language_are_reached_beside_those_in_the_question_s_own(
     notes: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

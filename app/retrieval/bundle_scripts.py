@@ -1,7 +1,10 @@
-"""Evidence of words where there can be none: text in another script than the question's. Pure.
+"""What words and distances say by the scripts of question and text. Pure.
 
 A Chinese claim shares no word with an English question. What its words would have said, had they been in the
 question's script, is read off its vector: E[L | z] is a line, fitted on pairs of one script.
+
+Encoders put Chinese texts close together, so that a deviation of their distances is a small step, which tells less of
+two texts than the words that one of them has and the other lacks.
 """
 
 from __future__ import annotations
@@ -42,3 +45,8 @@ def nearest_other(z: F8, other_script: Flags, groups: Places, count: int) -> tup
     np.minimum.at(least, groups[other_script], z[other_script])
     has[groups[other_script]] = True
     return least, has
+
+
+def worth(asked_in_han: bool, in_han: Flags, han: float) -> F8:
+    """What a text's distance is worth beside words: `han` where question and text are both in Han, else 1."""
+    return np.where(in_han, han, 1.0) if asked_in_han else np.ones(len(in_han))

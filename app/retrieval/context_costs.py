@@ -19,7 +19,7 @@ from app.retrieval.bundle_diversity import pick
 from app.retrieval.bundle_echo import unlike
 from app.retrieval.bundle_published import EDGE_MISS, HOP, Edges, Links, Starts, normalised, published, starts_of
 from app.retrieval.bundle_scales import Scales
-from app.retrieval.bundle_scripts import imputed, nearest_other
+from app.retrieval.bundle_scripts import imputed, nearest_other, worth
 from app.retrieval.bundle_time import AskedTime, Moments, asked_time, time_match
 from app.retrieval.context_queries import Reached, Records
 from app.retrieval.scripts import han_from
@@ -156,6 +156,8 @@ def price(
         points_extra=np.where(points["until"] <= now_seconds, settings.context_superseded, 0.0),
         tellings_extra=_at_hand(tellings, at_hand, settings.context_at_hand),
         unlike=np.zeros(len(points)),
+        worth_edge=worth(asked_in_han, edge_han, settings.context_han_distance),
+        worth_facet=worth(asked_in_han, facet_han, settings.context_han_distance),
     )
     weights = ChainWeights(
         edge=settings.context_edge,

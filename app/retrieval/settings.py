@@ -42,6 +42,12 @@ class RetrievalSettings(BaseModel):
     )
     context_echo_claims: int = Field(3, ge=1, le=50, description="Best claims that the others are compared with")
     context_impute: float = Field(1.2, ge=0, description="How far a vector stands in for words of another script")
+    context_han_distance: float = Field(
+        0.5,
+        ge=0,
+        description="What distances are worth beside words where question and text are in Chinese, for the embedded "
+        "model's space",
+    )
     context_diversity: float = Field(0.15, ge=0)
     context_bm25_b: float = Field(0.5, ge=0, le=1)
     context_bare_claim: bool = Field(True, description="The claim's own vector counts beside that of its edge")
