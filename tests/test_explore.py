@@ -13,10 +13,10 @@ from app.index.postings import POSTING, RECENT_HEAD, TERM, Found, Totals, score
 from app.retrieval import explore, explore_hops, walk
 from app.retrieval.explore import UNSAID, Bridge, Entity, Fact, Link, Scale
 from app.retrieval.explore_hops import Edge
-from app.retrieval.explore_names import Known, has_its_card, is_particular, named
+from app.retrieval.explore_names import Known, has_its_card, is_particular, is_topic, named
 from app.retrieval.explore_similar import distance, parts_of, spelt_like, unanswered
 from app.retrieval.settings import RetrievalSettings
-from app.text.gazetteer import candidate_runs, likely_keys
+from app.text.gazetteer import Run, candidate_runs, likely_keys
 from app.text.names import Spot
 from app.text.segment import Segmenter
 
@@ -219,6 +219,24 @@ def words() -> Segmenter:
 
 def asked(question: str, known: dict[str, Known], words: Segmenter) -> list[str]:
     return [one.name for one in named(question, candidate_runs(question, words), known).entities]
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "topic"),
+    [
+        ("When did Nate win his video game tournament?", "video game tournament", True),
+        ("When did Nate win the Tournament?", "Tournament", False),
+        ("When did Nate buy an iPhone?", "iPhone", False),
+        ("When did Nate sell the 2cv?", "2cv", False),
+        ("when did nate win his video game tournament?", "video game tournament", False),
+        ("When did he win his video game tournament?", "video game tournament", False),
+        ("Redis 和 mysql 有什么区别？", "mysql", False),
+        ("Nate 的电子游戏比赛是什么时候？", "电子游戏", False),
+    ],
+)
+def test_small_words_beside_capitals_are_a_topic_and_no_name(question: str, said: str, topic: bool) -> None:
+    start = question.index(said)
+    assert is_topic(question, Run(said.lower(), start, start + len(said), len(said.split()))) == topic
 
 
 def test_longest_names_first_and_parts_that_stand_alone(words: Segmenter) -> None:

@@ -65,6 +65,16 @@ def test_traps(question: str, level: Level) -> None:
     assert wanted(question).level is level
 
 
+@pytest.mark.parametrize(
+    "question", ["How did John describe the team bond?", "What genre is the novel that Tim is writing?"]
+)
+def test_a_question_about_somebody_is_not_about_the_whole_collection_beyond_doubt(question: str) -> None:
+    """A team and a novel may be all there is; where the workspace knows who is named they are not."""
+    decision = wanted(question)
+    assert decision.reason == "classifier"
+    assert fitted(gated(decision, EVERYTHING), replace(EVERYTHING, names_known=True)).level is context
+
+
 def test_form_and_not_subject_decides() -> None:
     """Names, numbers and quotations are signs before anything is compared."""
     assert masked("Who founded Acme Corp in 1999?") == "who founded § in 0"

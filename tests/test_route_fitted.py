@@ -24,7 +24,11 @@ CARDS = [
         "Ottoline Marsh (born 4 May 1951) is a Scottish film director. She was born in Kirkwall and studied law.",
         external_id="director",
     ),
-    NewCard("Bread", "Sourdough needs a warm kitchen, flour, water, salt, and a day of patience.", external_id="bread"),
+    NewCard(
+        "Sourdough bread",
+        "Sourdough needs a warm kitchen, flour, water, salt, and a day of patience.",
+        external_id="bread",
+    ),
     NewCard("青云科技", "青云科技是林晓东于2012年在成都创办的软件公司，主要产品是云数据库。", external_id="公司"),
     NewCard("林晓东", "林晓东毕业于电子科技大学，曾在深圳工作五年。", external_id="创始人"),
 ]
@@ -54,6 +58,9 @@ def first(evidence: Evidence) -> str | None:
         ("哪家公司在成都卖云数据库？", Level.explore, ["known_name"], "公司"),
         ("How long does it take until dough is ready?", Level.context, ["hits_wanted", "reads_claims"], "bread"),
         ("烤面包要多久？", Level.context, ["reads_claims"], "bread"),
+        # The title of a card, but as a topic: where nothing has capitals it may be a name.
+        ("For how many days should Tom let the sourdough bread stand?", Level.context, ["reads_claims"], "bread"),
+        ("for how many days should one let the sourdough bread stand?", Level.explore, ["known_name"], "bread"),
         # A rule knows what the workspace need not be asked for.
         ("find my note about Ottoline Marsh", Level.search, [], "director"),
         ("hello", Level.search, ["hits_wanted"], None),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.retrieval.explore import Entity
 from app.text.gazetteer import Run
 from app.text.names_words import is_ordinary
-from app.text.normalise import is_han
+from app.text.normalise import is_chinese, is_han
 from app.text.stopwords import ENGLISH
 
 # A lone word inside a longer name counts where so many cards use it by itself.
@@ -54,6 +54,16 @@ def has_its_card(name: Known) -> bool:
     if not name.entities:
         return is_particular(name)
     return any(1 <= entity.cards <= _FEW_CARDS and entity.titled > 0 for entity in name.entities)
+
+
+def is_topic(question: str, run: Run) -> bool:
+    """Whether what stands there is no name but common words, as far as can be seen: small ones, where others in the
+    question have capitals. In a question in Chinese all Latin words are names.
+    """
+    said = question[run.start : run.end]
+    if is_han(said[0]) or any(ch.isupper() or ch.isdigit() for ch in said) or is_chinese(question):
+        return False
+    return any(ch.isupper() for ch in question[1:])
 
 
 def named(question: str, runs: Iterable[Run], known: Mapping[str, Known]) -> Named:

@@ -13,7 +13,7 @@ from app.db.session import Database
 from app.db.together import fetch_together
 from app.index.spaces import Spaces
 from app.retrieval import explore_queries, queries
-from app.retrieval.explore_names import has_its_card, is_particular, named
+from app.retrieval.explore_names import has_its_card, is_particular, is_topic, named
 from app.retrieval.levels.level1_search import SearchLevel
 from app.retrieval.levels.level2_explore import ExploreLevel
 from app.retrieval.levels.level3_context import ContextLevel
@@ -125,13 +125,15 @@ class Retriever:
             (offer,), *rows = await fetch_together(session, *parts)
         known = explore_queries.known_of(row for found in rows for row in found)
         names = named(question.query, runs, known)
+        # That a card is about a topic does not say which one tells the fact: claims do.
+        meant = [known[run.key] for run in names.runs if not is_topic(question.query, run)]
         return Facts(
             cards=offer["has_cards"],
             cone=offer["has_cone"],
             reports=offer["has_reports"],
             names_known=bool(names),
-            names_particular=any(is_particular(known[run.key]) for run in names.runs),
-            names_card=any(has_its_card(known[run.key]) for run in names.runs),
+            names_particular=any(map(is_particular, meant)),
+            names_card=any(map(has_its_card, meant)),
             passages=offer["passages"],
             # R@5 .729 at search against .619 at context on the largest Chinese set; where notes are in another language
             # than the question it is the other way round (`bench/RESULTS.md`).

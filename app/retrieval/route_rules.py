@@ -169,7 +169,7 @@ RULES: Final = (
         "whole_collection",
         cues=frozenset({"theme", "most", "summarise", "about_me"}),
         also=frozenset({"whole"}),
-        unless=_OTHERWISE,
+        unless=_OTHERWISE | {"name"},
     ),
     Rule(
         Level.insight,
