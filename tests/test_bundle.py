@@ -135,20 +135,20 @@ class TestChain:
                 time=floats(0.0, 0.5),
                 points_extra=floats(0.0, 0.0, 0.25),
                 tellings_extra=floats(0.0, 0.0),
-                unlike=floats(0.0, 0.5, 0.0),
+                unlike=floats(0.0, 0.5, 0.5),
                 worth_edge=floats(1.0, 1.0, 0.5),
                 worth_facet=floats(1.0, 0.5),
             ),
             ChainWeights(tau=0.0, echo=0.2),
         )
-        # .25·z − .25·L + .2·U, a third claim whose distance is worth half, and costs .25 more
-        np.testing.assert_allclose(costs.claim, [-0.6, -0.15, -0.375])
+        # .25·z − .25·L + .2·U, a third claim whose vector is worth half, and which costs .25 more
+        np.testing.assert_allclose(costs.claim, [-0.6, -0.15, -0.325])
         # .10·z − .25·L, the second with half of the distance
         np.testing.assert_allclose(costs.facet, [-0.15, 0.1])
         # −.75·L − .8·T
         np.testing.assert_allclose(costs.base, [-0.6, -0.475])
-        np.testing.assert_allclose(costs.path, [-1.35, -0.9, -0.75])
-        np.testing.assert_allclose(costs.total, [-1.35, -0.75])
+        np.testing.assert_allclose(costs.path, [-1.35, -0.9, -0.7])
+        np.testing.assert_allclose(costs.total, [-1.35, -0.7])
 
     def test_the_soft_minimum_is_a_little_less_than_the_least(self) -> None:
         costs, groups = floats(1.0, 1.0, 5.0, 2.0), places(0, 0, 0, 2)

@@ -188,7 +188,7 @@ async def test_distances_count_half_beside_words_where_question_and_note_are_chi
     for name, one in told.items():
         worth = 0.5 if name == "books" else 1.0
         assert one["claim"] == pytest.approx(
-            0.25 * worth * one["z_edge"] - 0.5 * one["words_point"] + 0.3 * one["unlike"], abs=1e-5
+            worth * (0.25 * one["z_edge"] + 0.3 * one["unlike"]) - 0.5 * one["words_point"], abs=1e-5
         )
         assert one["facet"] == pytest.approx(0.15 * worth * one["z_facet"] - 0.25 * one["words_facet"], abs=1e-5)
 

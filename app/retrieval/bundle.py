@@ -1,10 +1,10 @@
 """Bundle Search, preset `chain`: cost flows from the tip of the cone to its base. Pure numpy.
 
     S(E) = −τ·ln Σ_P exp(−c(P)/τ) − w_E·L(E) − w_T·T(E)
-    c(P) = w_e·a·z(edge F→P) − w_p·L(P) + w_f·a·z(F) − w_l·L(F) + w_u·U(P)
+    c(P) = w_e·a·z(edge F→P) − w_p·L(P) + w_f·a·z(F) − w_l·L(F) + w_u·a·U(P)
 
 Every path is a full chain point → facet → episode, so that all are equally long; the cheapest chain decides, never
-the average. z: distances against a calibration; a: what they are worth beside words; L: the share of the question's
+the average. z: distances against a calibration; a: what vectors are worth beside words; L: the share of the question's
 words (`postings.share_of`); T: the question's time against the episode's; U: how unlike the claim is to the best ones.
 Knows nothing of SQL or of rows: nodes are places in arrays.
 """
@@ -51,8 +51,8 @@ class Shape:
 class Signals:
     """What speaks for each node: z scores (less is nearer), shares of words, matches of time. Per point, facet,
     telling; `unlike`: how much less a point is like the best ones (`bundle_echo`), 0 until those are known;
-    `points_extra` and `tellings_extra` are costs that are added as they are; `worth_edge` and `worth_facet` say what z
-    is worth beside words (`bundle_scripts`).
+    `points_extra` and `tellings_extra` are costs that are added as they are; `worth_edge` and `worth_facet` say what
+    vectors are worth beside words (`bundle_scripts`).
     """
 
     z_edge: F8
@@ -85,7 +85,7 @@ class Costs:
 def chain(shape: Shape, signals: Signals, weights: ChainWeights) -> Costs:
     """Costs of every path, and of every telling."""
     claim = weights.edge * signals.worth_edge * signals.z_edge - weights.point_words * signals.words_point
-    claim = claim + weights.echo * signals.unlike + signals.points_extra
+    claim = claim + weights.echo * signals.worth_edge * signals.unlike + signals.points_extra
     facet = weights.facet * signals.worth_facet * signals.z_facet - weights.facet_words * signals.words_facet
     base = -weights.episode_words * signals.words_episode - weights.time * signals.time + signals.tellings_extra
     climbed = claim + facet[shape.facet_of_point]
