@@ -271,6 +271,18 @@ async def test_dense_leg_of_a_small_workspace_reads_its_own_rows_alone(database:
     assert "ix_windows_hnsw_7" not in plans.indexes
 
 
+@pytest.mark.parametrize("other_han", [True, False])
+async def test_leg_of_the_other_script_reads_the_rows_of_a_small_workspace_once_more(
+    database: Explained, plans: Plans, other_han: bool
+) -> None:
+    docs = list(range(2 * (CARDS - 500), 2 * (CARDS - 500) + 200))
+    async with database.read() as session:
+        pool = await retrieval.list_pool(session, SMALL, request(lexical_docs=docs, other_han=other_han))
+    assert {row["in_other"] for row in pool} == {not other_han}, "all passages are in English"
+    plans.check("pk_windows", reads={"windows": 2 * 2_000 + 3_000, "chunks": 2_500 + 1_000, "cards": 1_000})
+    assert "ix_windows_hnsw_7" not in plans.indexes
+
+
 @pytest.mark.parametrize("approximate", [True, False])
 async def test_a_wide_filter_is_asked_of_the_nearest_first(
     database: Explained, plans: Plans, approximate: bool

@@ -20,7 +20,7 @@ from app.db.session import raw
 from app.db.sql import load
 from app.db.together import Part
 from app.index.postings import Subset, Totals
-from app.retrieval.scripts import bytes_from
+from app.retrieval.scripts import han_from
 from app.retrieval.types import Filters
 
 PACKAGE = "app.retrieval"
@@ -204,13 +204,15 @@ def pool_statement(request: PoolRequest) -> str:
 def _pool_statement(
     space_id: int, dimension: int, dense: str, sparse: str, few: str, many: str, other_han: bool | None
 ) -> str:
-    parts = {"dense": dense, "other": "no_windows" if other_han is None or many else "dense_other", "sparse": sparse}
+    parts = {"other_chunks": "", "dense": dense, "other": "no_windows", "sparse": sparse}
     if other_han is not None:
-        parts |= {"in_other": "pool_other", "passage": "passage_in_han" if other_han else "passage_without_han"}
+        parts |= {"other_chunks": "other_chunks", "other": "no_windows" if many else "dense_other"}
+        parts |= {"passage": "passage_in_han" if other_han else "passage_without_han"}
     parts |= {"few": few, "many": many}
     loaded = {name: load(PACKAGE, part) if part else "" for name, part in parts.items()}
-    statement = filled(load(PACKAGE, "pool"), **{"in_other": "false AS in_other", **loaded})
-    statement = statement.replace("{share}", str(bytes_from(not other_han)))
+    in_other = "false" if other_han is None else "p.chunk_id IN (SELECT id FROM other_chunks)"
+    statement = filled(load(PACKAGE, "pool"), **loaded, in_other=f"{in_other} AS in_other")
+    statement = statement.replace("{percent}", str(2 * han_from(not other_han)))
     return statement.replace("{space}", str(int(space_id))).replace("{dimension}", str(int(dimension)))
 
 

@@ -3,7 +3,8 @@
 -- index: uq_chunks_workspace_id_doc, pk_windows, pk_cards
 -- "+ 0": by the primary key; of a new space the planner believes that it is empty, and would go through all of it.
 SELECT DISTINCT ON (o.id)
-    o.id, o.card_id, left(c.title, 400) AS title, left(substr(c.content, w.start + 1, w."end" - w.start), 400) AS said, w.dense
+    o.id, o.card_id, left(c.title, 400) AS title,
+    left(substr(c.content, w.start + 1, w."end" - w.start), 400) AS said, w.dense
 FROM unnest($2::bigint[], $3::int[]) AS probe (doc, skip)
 CROSS JOIN LATERAL (
     SELECT t.id, t.card_id FROM chunks t

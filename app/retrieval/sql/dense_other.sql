@@ -1,13 +1,13 @@
--- in:    $1 workspace, $2 question vector, $7 windows to read; {space}; {passage}: which passages are in the other script;
---        {few}: a condition on windows or nothing
+-- in:    $1 workspace, $2 question vector, $7 windows to read; {space}; {few}: a condition on windows or nothing; after
+--        `other_chunks`
 -- out:   the nearest windows of passages in another script than the question's, exactly
--- index: uq_chunks_workspace_id_doc, pk_cards, pk_windows (the workspace's own rows)
+-- index: pk_windows (the workspace's own rows)
 SELECT w.card_id, w.chunk_id, w.dense <=> $2::halfvec AS distance
-FROM chunks ch
-JOIN cards c ON c.workspace_id = $1 AND c.id = ch.card_id
-JOIN windows w ON w.workspace_id = $1 AND w.chunk_id = ch.id AND w.space_id = {space}
-WHERE ch.workspace_id = $1
-  {passage}
+FROM windows w
+WHERE w.workspace_id = $1
+  AND w.space_id = {space}
+  -- IS TRUE keeps it a look-up in a hash table: the planner would rather fetch the windows of one passage after another.
+  AND (w.chunk_id IN (SELECT id FROM other_chunks)) IS TRUE
   {few}
 ORDER BY distance, w.chunk_id
 LIMIT $7

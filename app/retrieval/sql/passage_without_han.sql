@@ -1,5 +1,6 @@
--- in:    `ch` is a row of chunks, `c` its card; {share}: bytes beyond one per character from which on a text has some Han
+-- in:    `ch` is a row of chunks, `c` its card; {percent}: how many bytes beyond one per character, of a hundred characters,
+--        make a text one with some Han
 -- out:   the condition on passages in the other script than that of a question in Han; they are embedded with the title
 -- index: none
-AND (octet_length(ch.text) - length(ch.text)) <= {share} * length(ch.text)
-AND (octet_length(c.title) - length(c.title)) <= {share} * length(c.title)
+AND 100 * (octet_length(ch.text) - length(ch.text)) <= {percent} * length(ch.text)
+AND 100 * (octet_length(c.title) - length(c.title)) <= {percent} * length(c.title)

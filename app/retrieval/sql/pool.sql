@@ -1,8 +1,8 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 cards per leg, $4 lexical docs, best first, $5 k of RRF,
 --        $6 docs that filters let pass (for {few}), $7 windows to read per vector leg, $8 sparse question vector,
 --        $9-$13 filters (for {many}), $14 lexical docs to read;
---        {dense}, {other} (a dense one of passages in the script that the question is not in) and {sparse} are the legs,
---        {in_other} is a column, {space} the embedding space, {few} and {many} conditions or nothing
+--        {dense}, {other} (a dense one of {other_chunks}, in the script that the question is not in) and {sparse} are the
+--        legs, {in_other} is a column, {space} the embedding space, {few} and {many} conditions or nothing
 -- out:   one row per pooled chunk: its card's rank in each leg and RRF score (Cormack, Clarke, Buettcher,
 --        SIGIR 2009), the chunk's `doc`, the exact distance and place of its best window, and whether it is in that
 --        other script
@@ -17,6 +17,7 @@ WITH types AS (
 dense_windows AS MATERIALIZED (
 {dense}
 ),
+{other_chunks}
 other_windows AS MATERIALIZED (
 {other}
 ),
