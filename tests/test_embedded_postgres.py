@@ -19,7 +19,7 @@ import psutil
 import pytest
 import structlog
 
-from app.db import embedded
+from app.db import embedded, server_conf
 from app.db.embedded import DataDirectoryBusy, EmbeddedPostgres, EmbeddedPostgresError
 from app.db.lease import lease
 
@@ -417,6 +417,22 @@ async def test_changed_settings_reach_an_old_cluster(postgres: EmbeddedPostgres)
     assert main.read_text().count("include_if_exists = 'mindcone.conf'") == 1
 
 
+@pytest.mark.parametrize(
+    ("limit", "megabytes"),
+    [("max", None), (f"{6 * 2**30}", 256), (f"{2**20}", 128), (f"{2**50}", None)],
+)
+def test_shared_buffers_are_a_share_of_what_a_container_may_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, megabytes: int | None
+) -> None:
+    """No limit, or one above the machine's memory, is the machine's memory."""
+    own = min(max(psutil.virtual_memory().total // 2**20 // 24, 128), 1024)
+    (tmp_path / "memory.max").write_text(f"{limit}\n")
+    monkeypatch.setattr(server_conf, "_CGROUP_LIMIT", tmp_path / "memory.max")
+    assert server_conf.usual_shared_buffers_mb() == min(megabytes or own, own)
+    monkeypatch.setattr(server_conf, "_CGROUP_LIMIT", tmp_path / "none")
+    assert server_conf.usual_shared_buffers_mb() == own
+
+
 def test_a_server_that_only_another_container_sees_is_not_doubled(
     postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,8 +470,8 @@ def test_small_shared_memory_is_not_used() -> None:
     """A container's /dev/shm of 64 MB does not hold a parallel index build."""
     shm = os.statvfs("/dev/shm")
     megabytes = shm.f_blocks * shm.f_frsize // 2**20
-    assert embedded._dynamic_shared_memory_type(megabytes // 2) == "posix"
-    assert embedded._dynamic_shared_memory_type(megabytes) == "sysv"
+    assert server_conf._dynamic_shared_memory_type(megabytes // 2) == "posix"
+    assert server_conf._dynamic_shared_memory_type(megabytes) == "sysv"
 
 
 async def test_parallel_workers_share_system_v_memory(postgres: EmbeddedPostgres) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.text import segment
 from app.text.segment import MAX_TERM_CHARS, Segmenter, term_hash
 
 
@@ -252,3 +253,9 @@ def test_loading_is_lazy_silent_and_writes_no_cache(tmp_path):
     )
     assert (done.stdout, done.stderr) == ("", "")
     assert list(tmp_path.iterdir()) == []
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60) | st.text("aZ09_.,-'@&+# ", max_size=30))
+@settings(max_examples=2_000)
+def test_the_quick_pattern_for_ascii_finds_the_same_tokens(text: str):
+    assert segment._ASCII_TOKEN.findall(text) == segment._TOKEN.findall(text)

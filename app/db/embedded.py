@@ -36,6 +36,7 @@ import psutil
 
 from app.core.errors import ConfigurationError
 from app.core.log import get
+from app.db.server_conf import server_settings, usual_shared_buffers_mb
 
 if sys.platform != "win32":
     import fcntl
@@ -148,7 +149,8 @@ class EmbeddedPostgres:
     """
 
     data_dir: Path
-    shared_buffers_mb: int = 256
+    shared_buffers_mb: int | None = None
+    """None: a share of this machine's memory."""
     maintenance_work_mem_mb: int = 512
     start_timeout_seconds: float = 300.0  # long: after a crash the server first replays its log
 
@@ -434,29 +436,7 @@ class EmbeddedPostgres:
             "port": _PORT,
             "unix_socket_directories": socket_dir,
             "unix_socket_permissions": "0700",
-            "max_connections": 100,
-            "shared_buffers": f"{self.shared_buffers_mb}MB",
-            "dynamic_shared_memory_type": _dynamic_shared_memory_type(self.maintenance_work_mem_mb),
-            "maintenance_work_mem": f"{self.maintenance_work_mem_mb}MB",
-            "max_parallel_maintenance_workers": 2,
-            "max_wal_size": "2GB",
-            "wal_compression": "pglz",
-            "random_page_cost": 1.1,
-            "jit": "off",
-            "timezone": "UTC",
-            "lc_messages": "C",
-            # One file per hour of the day, each emptied when its hour comes round again.
-            "logging_collector": "on",
-            "log_directory": "log",
-            "log_filename": "server-%H.log",
-            "log_rotation_age": "60min",
-            "log_rotation_size": 0,
-            "log_truncate_on_rotation": "on",
-            "log_timezone": "UTC",
-            "log_line_prefix": "%m [%p] ",
-            "log_min_messages": "warning",
-            "log_checkpoints": "off",
-            "log_error_verbosity": "terse",  # the details would quote people's text
+            **server_settings(self.shared_buffers_mb or usual_shared_buffers_mb(), self.maintenance_work_mem_mb),
         }
         text = "".join(f"{name} = '{value}'\n" for name, value in settings.items())
         ours = self._cluster / "mindcone.conf"
@@ -551,17 +531,6 @@ def _major_version() -> str:
     if found is None:
         raise EmbeddedPostgresError("The embedded PostgreSQL cannot be executed on this machine.")
     return found[1]
-
-
-def _dynamic_shared_memory_type(needed_mb: int) -> str:
-    """POSIX segments live in /dev/shm, of which a container often has 64 MB; System V segments know no such bound."""
-    if sys.platform != "linux":
-        return "posix"
-    try:
-        room = os.statvfs("/dev/shm")  # noqa: S108
-    except OSError:
-        return "sysv"
-    return "posix" if room.f_blocks * room.f_frsize >= 2 * needed_mb * 2**20 else "sysv"
 
 
 def _fits(socket_dir: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -99,30 +100,47 @@ def candidate_keys(text: str, segmenter: Segmenter) -> set[str]:
         _add_han(keys, [word for word, *_ in run])
         if len(keys) >= MOST_KEYS:
             return keys
-    recent: list[tuple[str, int]] = []
+    recent: list[_Word] = []
+    end = 0
     for match in _WORD.finditer(text):
-        if recent and not _GAP.fullmatch(text, recent[-1][1], match.start()):
+        if recent and not _GAP.fullmatch(text, end, match.start()):
             recent.clear()
-        recent.append((match.group(), match.end()))
+        written, end = match.group(), match.end()
+        recent.append(_word(written))
         del recent[:-LONGEST_WORDS]
-        _add_latin(keys, [word for word, _ in recent])
-        if owner := _OWNER.search(match.group()):
-            _add_latin(keys, [*(word for word, _ in recent[:-1]), match.group()[: owner.start()]])
+        _add_latin(keys, recent)
+        if ("'" in written or "’" in written) and (owner := _OWNER.search(written)):
+            _add_latin(keys, [*recent[:-1], _word(written[: owner.start()])])
         if len(keys) >= MOST_KEYS:
             break
     return keys
 
 
-def _add_latin(keys: set[str], words: list[str]) -> None:
+_Word = tuple[str, str, bool]
+"""(as written, its key where that is the word in lower case, whether it is a stop word)"""
+
+
+def _word(written: str) -> _Word:
+    lower = written.lower()
+    return written, lower if written.isascii() and written.isalnum() else "", lower in ENGLISH
+
+
+def _add_latin(keys: set[str], words: Sequence[_Word]) -> None:
     """Every run that ends with the last word and neither begins nor ends with a stop word."""
-    last = words[-1]
-    if last.lower() in ENGLISH:
+    written, key, stops = words[-1]
+    if stops:
         return
-    for first in range(len(words)):
-        if words[first].lower() in ENGLISH:
-            continue
-        if first < len(words) - 1 or _may_stand_alone(last):
-            keys.add(name_key(" ".join(words[first:])))
+    if _may_stand_alone(written):
+        keys.add(key or name_key(written))
+    for first in range(len(words) - 2, -1, -1):
+        _, lower, stops = words[first]
+        if key and lower:
+            # As `name_key` would put them together: a gap between digits is part of the name.
+            key = f"{lower}.{key}" if lower[-1].isdigit() and key[0].isdigit() else lower + key
+        else:
+            key = ""
+        if not stops:
+            keys.add(key or name_key(" ".join(word for word, *_ in words[first:])))
 
 
 def _may_stand_alone(word: str) -> bool:

@@ -51,11 +51,11 @@ _LINK = re.compile(
     r"(?:\([^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,500})?(?:[ \t]+\"[^\"\n]{0,200}\")?\)|\[[^\[\]\n]{0,200}\])"
 )
 _HTML_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,300}>|<!--[^<\n]{0,300}?-->")
+_ANY_MARK = re.compile(r"[*~=`_]")
 _MARKS = re.compile(
     r"(?<!\\)(?:\*{2,3}|~~|==|`+|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|(?<![\w*])\*(?=\S)|(?<=[^\s*])\*(?!\w))"
 )
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$")
-_SPACES = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])")
 # As in Obsidian a tag stands free; "[text](#anchor)" and "a#b" are none.
 _TAG = re.compile(
@@ -222,7 +222,8 @@ def strip_marks(line: str, at_line_start: bool = True) -> str:
         line = _LINK.sub(r"\1", line)
     if "<" in line:
         line = _HTML_TAG.sub(" ", line)
-    line = _MARKS.sub("", line)
+    if _ANY_MARK.search(line):
+        line = _MARKS.sub("", line)
     if "\\" in line:
         line = _ESCAPED.sub(r"\1", line)
     if "^" in line:
@@ -231,7 +232,7 @@ def strip_marks(line: str, at_line_start: bool = True) -> str:
         line = line.replace("|", " ")
     if "&" in line:
         line = html.unescape(line)
-    return _SPACES.sub(" ", line).strip()
+    return " ".join(line.split())
 
 
 # ------------------------------------------------------------------------------------ details

@@ -39,11 +39,19 @@ _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\
 _MARKS: Final = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _W: Final = f"(?:[^\\W{HAN}{_UNSPACED}]|[{_MARKS}])"
 # Each alternative consumes what it looks at, so the scan is linear.
-_TOKEN = re.compile(
-    f"[{HAN}]+|[{_UNSPACED}]+"
-    # Letters and digits, joined by single marks inside: foo-bar, 3.11, don't, a.b+c@d.org, AT&T, 1,000; C++ and C#.
-    f"|(?:(?<![\\w.])\\.(?=[A-Za-z]))?{_W}+(?:(?:[-._'’@&+]|(?<=\\d),(?=\\d{{3}}(?!\\d))){_W}+)*(?:\\+\\+(?:{_W}+)?|\\#(?!\\w))?"
-)
+
+
+def _token(letter: str) -> str:
+    """Letters and digits, joined by single marks inside: foo-bar, 3.11, don't, a.b+c@d.org, AT&T, 1,000; C++ and C#."""
+    return (
+        f"(?:(?<![\\w.])\\.(?=[A-Za-z]))?{letter}+(?:(?:[-._'’@&+]|(?<=\\d),(?=\\d{{3}}(?!\\d))){letter}+)*"
+        f"(?:\\+\\+(?:{letter}+)?|\\#(?!\\w))?"
+    )
+
+
+_TOKEN = re.compile(f"[{HAN}]+|[{_UNSPACED}]+|{_token(_W)}")
+# The same for texts of ASCII alone, in half the time.
+_ASCII_TOKEN = re.compile(_token("[A-Za-z0-9_]"), re.ASCII)
 _HAN_RUN = re.compile(f"[{HAN}]")
 _HAN_RUNS = re.compile(f"[{HAN}]+")
 _NOT_LATIN = re.compile(f"[{HAN}{_UNSPACED}]")
@@ -119,11 +127,12 @@ class Segmenter:
         lexemes: dict[str, dict[int, str]] = {}
         room = MAX_VECTOR_BYTES
         position = 1
+        known = self._words
         for text, weight in ((title, "A"), (body, "")):
             tokens = _tokens(text)
             keep_stops = self._all_stops(tokens)
             for token in tokens:
-                latin = self._latin_or_none(token)
+                latin = known.get(token) or self._latin_or_none(token)
                 if latin is None:
                     placed, width = self._placed(token), len(token)
                 elif keep_stops or not latin.stop:
@@ -189,8 +198,9 @@ class Segmenter:
         words: list[str] = []
         plain: list[str] = []
         singles: list[str] = []
+        known = self._words
         for token in tokens:
-            latin = self._latin_or_none(token)
+            latin = known.get(token) or self._latin_or_none(token)
             if latin is None:
                 grams = _bigrams(token)
                 plain += grams
@@ -266,9 +276,9 @@ class Segmenter:
             return word
         with self._lock:
             if self._stemmer is None:
-                import snowballstemmer
+                import Stemmer
 
-                self._stemmer = snowballstemmer.stemmer("english")
+                self._stemmer = Stemmer.Stemmer("english", 0)  # without its cache: ours is in front
             stemmed: str = self._stemmer.stemWord(word)
         return stemmed
 
@@ -310,7 +320,9 @@ def _dictionary(lines: Iterable[bytes]) -> tuple[dict[str, int], int, dict[str, 
 
 
 def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text)
+    return _TOKEN.findall(unicodedata.normalize("NFKC", text))
 
 
 def _is_han(token: str) -> bool:
