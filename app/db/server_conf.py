@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -47,11 +48,9 @@ def server_settings(shared_buffers_mb: int, maintenance_work_mem_mb: int) -> dic
 
 def usual_shared_buffers_mb() -> int:
     """A small share of what this machine, or container, has: the rest serves as the files' cache, and the model."""
-    memory = psutil.virtual_memory().total
-    try:
+    memory = int(psutil.virtual_memory().total)
+    with suppress(OSError, ValueError):  # no such file, or "max"
         memory = min(memory, int(_CGROUP_LIMIT.read_text()))
-    except (OSError, ValueError):
-        pass  # no such file, or "max"
     return min(max(memory // 2**20 // _SHARE_OF_MEMORY, _LEAST_BUFFERS_MB), _MOST_BUFFERS_MB)
 
 

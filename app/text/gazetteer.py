@@ -134,11 +134,9 @@ def _add_latin(keys: set[str], words: Sequence[_Word]) -> None:
         keys.add(key or name_key(written))
     for first in range(len(words) - 2, -1, -1):
         _, lower, stops = words[first]
-        if key and lower:
-            # As `name_key` would put them together: a gap between digits is part of the name.
-            key = f"{lower}.{key}" if lower[-1].isdigit() and key[0].isdigit() else lower + key
-        else:
-            key = ""
+        # As `name_key` would put them together: a gap between digits is part of the name.
+        gap = "." if key and lower and lower[-1].isdigit() and key[0].isdigit() else ""
+        key = f"{lower}{gap}{key}" if key and lower else ""
         if not stops:
             keys.add(key or name_key(" ".join(word for word, *_ in words[first:])))
 
