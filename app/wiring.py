@@ -43,8 +43,10 @@ from app.ingestion.extract.llm_cache import ExtractionCache
 from app.ingestion.extract.offline import OfflineExtractor
 from app.ingestion.extract.stored import WorkspaceExtractor, missed, resolve_times
 from app.ingestion.extract.types import Extractor
+from app.ingestion.link.describing import Describing
 from app.ingestion.link.judge import LlmJudge
 from app.ingestion.link.resolve import Resolver
+from app.ingestion.link.summary import LlmDescriber
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.reembed import Reembedding
 from app.ingestion.relink.relinking import Relinking
@@ -274,7 +276,14 @@ async def open_services(settings: Settings, dsn: str, role: str = "api") -> Asyn
             calibrating=calibrating,
             communities=communities,
             resolver=Resolver(
-                database, spaces, by_whom(find_reader, lambda reader: LlmJudge(reader, settings.extract_model))
+                database,
+                spaces,
+                by_whom(find_reader, lambda reader: LlmJudge(reader, settings.extract_model)),
+                Describing(
+                    database,
+                    pipeline.linker,
+                    by_whom(find_reader, lambda reader: LlmDescriber(reader, settings.extract_model)),
+                ),
             ),
             relinking=Relinking(database, spaces, segmenter, pipeline.linker),
             importer=Importer(database, intake.submit_many, settings),

@@ -15,8 +15,10 @@ from app.cards.drafts import NewCard
 from app.core.errors import Conflict, MindConeError
 from app.index.spaces import Spaces
 from app.ingestion.link import revise
+from app.ingestion.link.describing import Describing
 from app.ingestion.link.resolve import Resolver
 from app.ingestion.posting import CardRef, EpisodePost, post_episodes
+from app.ingestion.relink.relinking import Relinking
 from app.wiring import examiner
 from tests.search_library import Library
 
@@ -34,6 +36,7 @@ DERIVED = (
     "mentions",
     "roles",
     "posted_episodes",
+    "entity_tellings",
 )
 GRAPH = ("episodes", "entities", "entity_names", "entity_pairs", "entity_places", "point_entities")
 VECTORS = tuple(f"{owner}_vectors" for owner in ("episode", "facet", "point", "entity", "relation", "role"))
@@ -100,7 +103,10 @@ class Life:
         """All that is queued is worked on."""
         outcome = await self.library.learn()
         assert outcome.failed == {}
-        await Resolver(self.library.database, Spaces(self.library.embedder)).run(self.library.id)
+        database, linker = self.library.database, self.library.pipeline.linker
+        spaces = Spaces(self.library.embedder)
+        await Relinking(database, spaces, self.library.segmenter, linker).run(self.library.id)
+        await Resolver(database, spaces, describing=Describing(database, linker)).run(self.library.id)
         await self._execute("UPDATE jobs SET state = 'done' WHERE workspace_id = :w")
 
     # ---------------------------------------------------------------------------------------- cards

@@ -630,7 +630,11 @@ async def test_pairs_are_asked_about_again_without_a_new_card(desk: Desk, model:
     model.judges = says("same")
     await desk.work(to_the_end=True)
     assert (await pairs(desk), len(model.judged)) == ([("merged", "llm")], asked + 1)
+    # And then what is told of the two is put together.
+    assert await desk.services.resolver.enqueue_due(0.0) == 1
+    await desk.work(to_the_end=True)
     assert await desk.services.resolver.enqueue_due(0.0) == 0
+    assert len(model.judged) == asked + 1
 
 
 @pytest.mark.parametrize(("decision", "opposite", "count"), [("apart", "same", 2), ("merge", "different", 1)])

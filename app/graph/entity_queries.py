@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core.ids import new_id
 from app.db.session import raw
+from app.graph import telling_queries
 from app.graph.tables import Entity, EntityPlace
 from app.graph.vector_tables import EntityVector
 from app.providers.ports import Vector
@@ -368,7 +369,10 @@ async def update_entities(
 async def set_merged(
     session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID], into: uuid.UUID | None
 ) -> list[uuid.UUID]:
-    """Let these entities stand for another one, or for themselves; gives those that are there."""
+    """Let these entities stand for another one, or for themselves; gives those that are there. What is told of one is
+    told of whom it stands for.
+    """
+    await telling_queries.note(session, workspace_id, ids)
     rows = await (await raw(session)).fetch(
         """
         UPDATE entities SET merged_into = $3, updated_at = now()
@@ -379,6 +383,7 @@ async def set_merged(
         list(ids),
         into,
     )
+    await telling_queries.note(session, workspace_id, ids)
     return [row["id"] for row in rows]
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
+from app.graph import telling_queries
 from app.graph.tables import Entity, EntityDecision, EntityPair, Mention
 
 
@@ -155,6 +156,7 @@ async def move_card(
         list(old),
         new,
     )
+    await telling_queries.note(session, workspace_id, [*old, new])
     for statement in (
         "UPDATE relations SET source_id = $4 "
         "WHERE workspace_id = $1 AND card_id = ANY ($2::uuid[]) AND source_id = ANY ($3::uuid[])",
@@ -171,6 +173,16 @@ async def move_card(
         )
         INSERT INTO point_entities (workspace_id, point_id, entity_id)
         SELECT DISTINCT $1::uuid, point_id, $4::uuid FROM gone ON CONFLICT DO NOTHING
+        """,
+        """
+        WITH gone AS (
+            DELETE FROM entity_tellings
+            WHERE workspace_id = $1 AND card_id = ANY ($2::uuid[]) AND entity_id = ANY ($3::uuid[])
+            RETURNING card_id, description
+        )
+        INSERT INTO entity_tellings (workspace_id, entity_id, card_id, description)
+        SELECT DISTINCT ON (card_id) $1::uuid, $4::uuid, card_id, description FROM gone
+        ORDER BY card_id, length(description) DESC, description
         """,
     ):
         await connection.execute(statement, workspace_id, list(card_ids), list(old), new)

@@ -236,6 +236,11 @@ class Linker:
         """Write one entity as a person wants it, with its names and postings, without its vector."""
         await self._rewrite(session, workspace_id, [entity], None, edited=True)
 
+    async def describe(self, session: AsyncSession, workspace_id: uuid.UUID, entities: Sequence[StoredEntity]) -> None:
+        """Write what is said of these now, without their vectors. Under the graph's lock."""
+        await self._rewrite(session, workspace_id, entities, None, edited=False)
+        await entity_queries.delete_all_vectors(session, workspace_id, [entity.id for entity in entities])
+
     async def _rewrite(
         self,
         session: AsyncSession,

@@ -17,24 +17,28 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.core.clock import now
 from app.core.log import get
 from app.db.session import Database
-from app.graph import cone_queries, entity_queries, revision_queries
+from app.graph import cone_queries, entity_queries, revision_queries, telling_queries
 from app.graph.entity_queries import StoredEntity
 from app.graph.vector_tables import EntityVector, TextRole
 from app.graph.vectors import VectorEntry, insert_vectors
 from app.index.rows import text_hash
 from app.index.spaces import Spaces
 from app.ingestion.link import revise
+from app.ingestion.link.describing import Describing
 from app.ingestion.link.judge import PAIRS_PER_CALL, Judge, Ruling, Sheet
 from app.ingestion.link.plan import Known
 from app.ingestion.link.revise import LINK
 from app.ingestion.texts import entity_text
 from app.jobs.job import NewJob
 from app.jobs.queue import enqueue_many, list_jobs
+from app.providers.ports import ProviderError
 
 log = get(__name__)
 
 FAILED_SECONDS: Final = 600.0
 """After a job that has failed: a model that is away for long, or a key that is wrong, is not asked all the while."""
+MANY_TOLD: Final = 500
+"""Changes of what is told after which descriptions follow although more cards are coming."""
 _BATCH: Final = 128
 _SENTENCES: Final = 3
 _SENTENCE_CHARACTERS: Final = 240
@@ -42,6 +46,7 @@ _SENTENCE_CHARACTERS: Final = 240
 
 @dataclass(slots=True)
 class Resolved:
+    described: int = 0
     embedded: int = 0
     merged: int = 0
     apart: int = 0
@@ -57,28 +62,36 @@ class _Waiting:
 
 
 class Resolver:
-    """Where `find_judge` gives none (offline) pairs keep waiting for a person."""
+    """Where `find_judge` gives none (offline) pairs keep waiting for a person; without `describing` descriptions stay
+    as they were written.
+    """
 
     def __init__(
-        self, database: Database, spaces: Spaces, find_judge: Callable[[], Judge | None] = lambda: None
+        self,
+        database: Database,
+        spaces: Spaces,
+        find_judge: Callable[[], Judge | None] = lambda: None,
+        describing: Describing | None = None,
     ) -> None:
         self._database = database
         self._spaces = spaces
         self._find_judge = find_judge
+        self._describing = describing
 
     async def enqueue_due(self, failed_seconds: float = FAILED_SECONDS) -> int:
-        """Jobs for workspaces with pairs that a model was not asked about, because it was away until the job failed, or
-        is there only now; gives how many. None where one waits or works, or has failed lately.
+        """Jobs for workspaces where cards tell something else of entities now, or where pairs wait that a model was not
+        asked about because it was away until the job failed, or is there only now. Gives how many; none where one waits
+        or works, or has failed lately.
         """
-        if self._find_judge() is None:
-            return 0
         async with self._database.unit() as session:
-            due = [
-                one
-                for one in await revision_queries.list_workspaces_undecided(session)
-                if not await self._was_asked(session, one, failed_seconds)
-            ]
-            await enqueue_many(session, [NewJob(LINK, one, dedupe_key=LINK, priority=-1) for one in due])
+            due: set[uuid.UUID] = set()
+            if self._describing is not None:
+                due |= set(await telling_queries.list_workspaces_due(session, MANY_TOLD))
+            if self._find_judge() is not None:
+                due |= set(await revision_queries.list_workspaces_undecided(session))
+            asked = {one for one in due if await self._was_asked(session, one, failed_seconds)}
+            due -= asked
+            await enqueue_many(session, [NewJob(LINK, one, dedupe_key=LINK, priority=-1) for one in sorted(due)])
         return len(due)
 
     async def _was_asked(self, session: AsyncSession, workspace_id: uuid.UUID, failed_seconds: float) -> bool:
@@ -91,9 +104,19 @@ class Resolver:
     async def run(self, workspace_id: uuid.UUID) -> Resolved:
         """The handler of the job. Idempotent. Raises ProviderError."""
         done = Resolved()
+        away: ProviderError | None = None
+        if self._describing is not None:
+            async with self._database.read() as session:
+                at_rest = workspace_id in await telling_queries.list_workspaces_due(session, MANY_TOLD)
+            try:
+                done.described = await self._describing.run(workspace_id) if at_rest else 0
+            except ProviderError as error:
+                away = error
         done.embedded = await self.embed_missing(workspace_id)
         if (judge := self._find_judge()) is not None:
             await self.resolve_pairs(workspace_id, judge, done)
+        if away is not None:
+            raise away
         return done
 
     async def embed_missing(self, workspace_id: uuid.UUID) -> int:
