@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import uuid
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from app.index.contributions import DocsWithAll, contributions
-from app.index.postings import POSTING, RECENT_HEAD, TERM, Found, Totals, score
+from app.index.postings import POSTING, RECENT_HEAD, TERM, TOMBSTONE, Found, Totals, pack_docs, score, weigh
 from app.retrieval import explore, explore_hops, walk
 from app.retrieval.explore import UNSAID, Bridge, Entity, Fact, Link, Scale
 from app.retrieval.explore_hops import Edge
 from app.retrieval.explore_names import Known, has_its_card, is_particular, is_topic, named
 from app.retrieval.explore_similar import distance, parts_of, spelt_like, unanswered
+from app.retrieval.namesakes import Namesakes, keys_of, packed
 from app.retrieval.settings import RetrievalSettings
 from app.text.gazetteer import Run, candidate_runs, likely_keys
 from app.text.names import Spot
@@ -25,7 +27,7 @@ A, B, C, D = (uuid.UUID(int=n) for n in range(1, 5))
 
 
 def entity(n: int, cards: int = 3, titled: int = 0, inside: int = 0, name: str = "") -> Entity:
-    return Entity(uuid.UUID(int=100 + n), name or f"e{n}", cards, titled, inside, f"e{n} 0")
+    return Entity(uuid.UUID(int=100 + n), name or f"e{n}", cards, titled, inside)
 
 
 def link(one: Entity, card: uuid.UUID, own: bool = False, in_title: bool = False) -> Link:
@@ -147,18 +149,40 @@ def test_final_order_is_beam_and_root_of_the_walk_with_two_places_from_the_beam(
 def test_walk_starts_at_facts_names_and_cards() -> None:
     often, rare = entity(1, cards=4), entity(2, cards=1)
     entities, cards = explore.reset([(0.8, [often]), (0.4, [often, rare])], [often], {A: 0.5})
-    assert entities == {"e1 0": pytest.approx(0.6 / 4 + 1 / 2), "e2 0": pytest.approx(0.4)}
+    assert entities == {often.id: pytest.approx(0.6 / 4 + 1 / 2), rare.id: pytest.approx(0.4)}
     assert cards == {A: pytest.approx(0.025)}
 
 
 # -------------------------------------------------------------------------------------------- walk
 
 
-def graph(named: list[tuple[uuid.UUID, str, int]], said: list[tuple[str, str]]) -> walk.Graph:
+def node(name: str) -> uuid.UUID:
+    return uuid.uuid5(uuid.NAMESPACE_OID, name)
+
+
+def graph(
+    named: list[tuple[uuid.UUID, str, int]],
+    said: list[tuple[str, str]],
+    titled: list[tuple[uuid.UUID, str]] = [],  # noqa: B006  (never written)
+    same: dict[str, str] = {},  # noqa: B006
+) -> walk.Graph:
+    def ids(*wanted: uuid.UUID) -> tuple[np.ndarray, ...]:
+        return tuple(packed([one])[0] for one in wanted)
+
     return walk.build(
-        np.array([(card.bytes, walk._node(name), own) for card, name, own in named], walk.NAMED),
-        np.array([(walk._node(left), walk._node(right)) for left, right in said], walk.SAID),
+        np.array([(*ids(card, node(name)), own) for card, name, own in named], walk.NAMED),
+        np.array([ids(node(left), node(right)) for left, right in said], walk.SAID),
+        np.array([ids(card, node(name)) for card, name in titled], walk.TITLED),
+        Namesakes({key(one): key(other) for one, other in same.items()}),
     )
+
+
+def key(name: str) -> int:
+    return int(keys_of(packed([node(name)]))[0])
+
+
+def starting(**entities: float) -> dict[uuid.UUID, float]:
+    return {node(name): value for name, value in entities.items()}
 
 
 def dense_walk(edges: dict[tuple[str, str], float], start: dict[str, float]) -> dict[str, float]:
@@ -184,27 +208,51 @@ def test_walk_over_mentions_titles_and_relations() -> None:
     expected = dense_walk(
         {("A", "x"): 3, ("A", "y"): 1, ("B", "y"): 1, ("C", "z"): 1, ("y", "z"): 2}, {"x": 0.5, "B": 0.25}
     )
-    scores = made.of_cards(made.walk({"x": 0.5, "gone": 9.0}, {B: 0.25, D: 9.0}), [A, B, C, D])
+    scores = made.of_cards(made.walk(starting(x=0.5, gone=9.0), {B: 0.25, D: 9.0}), [A, B, C, D])
     assert scores == {card: pytest.approx(expected[name]) for card, name in ((A, "A"), (B, "B"), (C, "C"))}
 
 
 def test_a_card_that_names_an_entity_often_is_no_stronger_way_to_it() -> None:
     once = graph([(A, "x", 1), (A, "y", 0), (B, "y", 0)], [("x", "y")])
     often = graph([(A, "y", 0), (A, "x", 0), (A, "x", 1), (B, "y", 0), (A, "y", 0), (A, "x", 1)], [("x", "y")])
-    assert often.of_cards(often.walk({"x": 1.0}, {}), [A, B]) == once.of_cards(once.walk({"x": 1.0}, {}), [A, B])
+    assert often.of_cards(often.walk(starting(x=1.0), {}), [A, B]) == once.of_cards(
+        once.walk(starting(x=1.0), {}), [A, B]
+    )
+
+
+def test_what_a_title_names_is_its_own_where_the_card_mentions_it_at_all() -> None:
+    said = graph([(A, "x", 1), (A, "y", 0), (B, "y", 0)], [])
+    told = graph([(A, "x", 0), (A, "y", 0), (B, "y", 0)], [], [(A, "x"), (B, "x"), (D, "y"), (A, "z")])
+    assert told.of_cards(told.walk(starting(x=1.0), {}), [A, B]) == said.of_cards(
+        said.walk(starting(x=1.0), {}), [A, B]
+    )
+
+
+def test_namesakes_are_one_node_wherever_they_stand() -> None:
+    plain = graph([(A, "x", 1), (A, "y", 0), (B, "y", 0), (C, "z", 0)], [("y", "z"), ("x", "z"), ("z", "z")])
+    under_other_names = graph(
+        [(A, "x2", 0), (A, "y", 0), (B, "y2", 0), (C, "z", 0)],
+        [("y2", "z"), ("x", "z2"), ("z", "z2")],
+        [(A, "x3")],
+        {"x2": "x", "x3": "x", "y2": "y", "z2": "z"},
+    )
+    expected = plain.of_cards(plain.walk(starting(y=1.0), {C: 0.5}), [A, B, C])
+    found = under_other_names.of_cards(under_other_names.walk(starting(y2=1.0), {C: 0.5}), [A, B, C])
+    assert found == {card: pytest.approx(score) for card, score in expected.items()}
+    assert len(under_other_names.entities) == 3
 
 
 def test_a_walk_from_nowhere_is_nowhere() -> None:
     made = graph([(A, "x", 0)], [])
     assert made.of_cards(made.walk({}, {}), [A]) == {A: 0.0}
     empty = graph([], [])
-    assert empty.of_cards(empty.walk({"x": 1.0}, {A: 1.0}), [A]) == {}
+    assert empty.of_cards(empty.walk(starting(x=1.0), {A: 1.0}), [A]) == {}
 
 
 def test_best_cards_are_those_where_the_walk_is_most_often() -> None:
     ends_with_zero = uuid.UUID(int=0xAB00)
     made = graph([(ends_with_zero, "x", 0), (A, "x", 0), (A, "y", 0), (B, "z", 0)], [])
-    best = made.best_cards(made.walk({"x": 1.0}, {}), 2)
+    best = made.best_cards(made.walk(starting(x=1.0), {}), 2)
     assert set(best) == {A, ends_with_zero}
     assert best[A] > best[ends_with_zero]
 
@@ -383,6 +431,50 @@ def test_contributions_are_bm25_term_by_term() -> None:
     assert parts.scores([99], []).tolist() == [0, 0, 0, 0]
     both = parts.beside(contributions(found(), hits, docs))
     assert both.scores([20], []).tolist() == pytest.approx((2 * parts.scores([20], [])).tolist())
+
+
+@pytest.mark.parametrize("dead", [[], [2]])
+@pytest.mark.parametrize("gone", [[], [1]])
+def test_terms_weigh_as_much_without_scores(dead: list[int], gone: list[int]) -> None:
+    """Docs that are no more do not count, whichever way they went."""
+    some = replace(
+        found(),
+        dead=pack_docs(np.array(dead, np.uint32)),
+        tombstones=np.array([(doc, 10, 0) for doc in gone], TOMBSTONE).tobytes(),
+    )
+    scored, weighed = score(some), weigh(some)
+    assert weighed.word_terms.df.tolist() == scored.word_terms.df.tolist()
+    assert weighed.word_terms.idf.tolist() == scored.word_terms.idf.tolist()
+    assert (weighed.totals, weighed.word_mass, weighed.gram_mass) == (
+        scored.totals,
+        scored.word_mass,
+        scored.gram_mass,
+    )
+    docs = np.array([5, 1, 2], np.uint32)
+    assert contributions(some, weighed, docs).words.tolist() == contributions(some, scored, docs).words.tolist()
+
+
+def test_postings_may_lie_in_any_order() -> None:
+    """Those of several segments do, one after the other."""
+    ordered = [(doc, 10, 1 + doc % 3) for doc in range(1, 60, 2)]
+    rare = [(7, 10, 1), (9, 10, 2), (10, 10, 1), (21, 10, 1)]
+
+    def of(common: list[tuple[int, int, int]]) -> Found:
+        return Found(
+            words=np.array([10, 20]),
+            grams=np.array([], np.int64),
+            ords=[0, 1],
+            blocks=[posting(*common), posting(*rare)],
+            totals=Totals(60, 600, 0, 0),
+        )
+
+    docs = np.array([9, 3, 8, 58, 59, 1], np.uint32)
+    up, down = of(ordered), of(ordered[::-1])
+    assert DocsWithAll(down).of([10, 20], 9, 100) == DocsWithAll(up).of([10, 20], 9, 100) == [7, 9, 21]
+    assert DocsWithAll(up).of([10], 3, 100) == [5, 11, 17]
+    parts = contributions(down, score(down), docs).words
+    assert parts.tolist() == contributions(up, score(up), docs).words.tolist()
+    assert [doc for doc, row in zip(docs.tolist(), parts, strict=True) if row.any()] == [9, 3, 59, 1]
 
 
 def test_docs_with_all_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 
 from app.cards.drafts import NewCard
 from app.db.session import Database
+from app.db.settings import DatabaseSettings
+from app.index.spaces import Spaces
 from app.providers.embedding.e5 import E5Embedder
 from app.providers.ports import Embeddings, ProviderError
+from app.retrieval.retrieve import Retriever
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Filters, Hit, Level, Question
 from app.retrieval.walk import Graphs
@@ -336,16 +340,43 @@ async def test_a_long_question_is_an_ordinary_question(town: Library) -> None:
 
 
 async def test_a_question_takes_eight_round_trips(town: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second time, when what is remembered for a while is known."""
+    """The second time, when what is remembered for a while is known; three more go on beside them."""
     await explore(town, FILM_TO_DIRECTOR)
-    sent: list[str] = []
+    sent: list[tuple[int, str]] = []
     fetch = asyncpg.Connection.fetch
 
     async def counted(self: Any, query: str, *values: Any, **how: Any) -> Any:
-        sent.append(query)
+        sent.append((self.get_server_pid(), query))
         return await fetch(self, query, *values, **how)
 
     monkeypatch.setattr(asyncpg.Connection, "fetch", counted)
     evidence = await explore(town, FILM_TO_DIRECTOR)
     assert ids(evidence)[:2] == ["film", "director"]
-    assert len(sent) == 8
+    near = next(pid for pid, query in sent if "relation_vectors" in query)
+    beside = [query for pid, query in sent if pid == near]
+    assert (len(sent) - 3, ["plan_cache_mode" in beside[-3], len(beside) >= 3]) == (8, [True, True])
+
+
+async def test_where_connections_are_few_all_goes_over_one(town: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same is found, and questions that have a connection each do not wait for those of each other."""
+    expected = await explore(town, FILM_TO_DIRECTOR)
+    narrow = Database(town.database.dsn, DatabaseSettings(database_pool_size=1, database_pool_overflow=0))
+    try:
+        retriever = Retriever(narrow, Spaces(town.embedder), town.segmenter, town.settings)
+        asked = (retriever.retrieve(town.id, Question(FILM_TO_DIRECTOR, Level.explore)) for _ in range(4))
+        for evidence in await asyncio.gather(*asked):
+            assert [(hit.card.id, hit.score, hit.paths) for hit in evidence.hits] == [
+                (hit.card.id, hit.score, hit.paths) for hit in expected.hits
+            ]
+    finally:
+        await narrow.close()
+
+
+async def test_more_questions_at_once_than_connections_are_all_answered(town: Library) -> None:
+    narrow = Database(town.database.dsn, DatabaseSettings(database_pool_size=3, database_pool_overflow=0))
+    try:
+        retriever = Retriever(narrow, Spaces(town.embedder), town.segmenter, town.settings)
+        asked = (retriever.retrieve(town.id, Question(FILM_TO_DIRECTOR, Level.explore)) for _ in range(24))
+        assert all(ids(evidence)[:2] == ["film", "director"] for evidence in await asyncio.gather(*asked))
+    finally:
+        await narrow.close()

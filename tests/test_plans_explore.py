@@ -298,27 +298,46 @@ async def test_the_graph_of_a_small_workspace_reads_its_own_rows_alone(database:
     async with database.read() as session:
         await queries.settle(session, 40)
         database.plans.clear()
-        named, said = await explore.get_graph(session, SMALL, None)
-    assert (len(named), len(said)) == (3 * 33 * CARDS // 40, 32 * CARDS // 40)
+        named, said, titled = await explore.get_graph(session, SMALL, None)
+    assert (len(named), len(said), len(titled)) == (3 * 33 * CARDS // 40, 32 * CARDS // 40, 32 * CARDS // 40)
     check(
         database.plans,
-        reads={"mentions": 1_000, "relations": 400, "entities": 6_000, "cards": 1_500},
+        reads={"mentions": 1_000, "relations": 400, "entities": 400, "cards": 400},
     )
 
 
-async def test_the_graph_around_some_cards_looks_up_what_they_name(database: Explained) -> None:
+async def test_the_graph_around_some_cards_looks_up_no_entity_that_they_name(database: Explained) -> None:
     """A workspace has many more entities than a hundred cards name."""
     cards = [uuid.UUID(int=n + 2) for n in range(1, 31)]
     async with database.read() as session:
         await queries.settle(session, 40)
         database.plans.clear()
-        named, said = await explore.get_graph(session, LARGE, cards)
-    assert (len(named), len(said)) == (3 * 33 * 30, 32 * 30)
+        named, said, titled = await explore.get_graph(session, LARGE, cards)
+    assert (len(named), len(said), len(titled)) == (3 * 33 * 30, 32 * 30, 32 * 30)
     check(
         database.plans,
         "ix_mentions_card_id",
         "ix_relations_card_id",
-        "pk_entities",
+        "uq_entities_key",
         "pk_cards",
-        reads={"mentions": 100, "relations": 40, "entities": 70, "cards": 100},
+        reads={"mentions": 100, "relations": 40, "entities": 40, "cards": 40},
     )
+
+
+async def test_namesakes_are_read_in_one_go(database: Explained) -> None:
+    """All names of the workspace are looked through, once."""
+    async with database.read() as session:
+        await queries.settle(session, 40)
+        database.plans.clear()
+        assert await explore.list_namesakes(session, SMALL) == []
+    check(database.plans, "uq_entities_key", reads={"entities": 400})
+
+
+async def test_what_is_new_among_namesakes_is_looked_up(database: Explained) -> None:
+    async with database.read() as session:
+        await queries.settle(session, 40)
+        database.plans.clear()
+        rows = await explore.list_namesakes_since(session, LARGE, CARDS - 10, None)
+    assert {row["is_new"] for row in rows} == {True}
+    assert [row["root"] for row in rows] == [row["id"] for row in rows]
+    check(database.plans, "uq_entities_doc", reads={"entities": 100})

@@ -23,6 +23,9 @@ from app.db.settings import DatabaseSettings
 
 log = get(__name__)
 
+# Where a session keeps what `raw` has found.
+_RAW = "raw"
+
 # SQLSTATEs of a server that is going away, starting, or full.
 _GONE = ("57P01", "57P02", "57P03", "53300", "08000", "08001", "08003", "08004", "08006")
 
@@ -156,13 +159,27 @@ async def raw(session: AsyncSession) -> Any:
 
     For bulk writes (COPY), vectors and hot retrieval statements, where the ORM only costs.
     """
+    transaction = session.sync_session.get_transaction()
+    known = session.info.get(_RAW)
+    # Asking SQLAlchemy takes longer than some statements; within one transaction it is the same connection.
+    if known is not None and transaction is known[0] and transaction.is_active and known[1]._transaction is not None:
+        return known[2]
     connection = await session.connection()
     fairy = await connection.get_raw_connection()
     adapted: Any = fairy.dbapi_connection
     if adapted._transaction is None:
         # SQLAlchemy begins with its own first statement, and only then; ours must be in the same transaction.
-        await session.execute(text("SELECT"))
+        await _begin(session, adapted)
+    session.info[_RAW] = session.sync_session.get_transaction(), adapted, fairy.driver_connection
     return fairy.driver_connection
+
+
+async def _begin(session: AsyncSession, adapted: Any) -> None:
+    try:
+        await adapted._start_transaction()
+    except Exception:
+        # The same failure once more, by the way on which SQLAlchemy finds out that a connection is gone.
+        await session.execute(text("SELECT"))
 
 
 def _milliseconds(seconds: float) -> str:

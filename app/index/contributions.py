@@ -26,9 +26,6 @@ from app.index.postings import (
 
 F8 = NDArray[np.float64]
 
-# Places of docs are looked up in a table as long as the docs lie this close together.
-_TABLE_SPAN = 1 << 22
-
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
@@ -60,7 +57,7 @@ class Contributions:
 
 
 def contributions(found: Found, hits: LexicalHits, docs: U4, b: float = B) -> Contributions:
-    """`hits`: what `score` makes of `found`, for its weights. `docs` in any order, living ones."""
+    """`hits`: what `score` or `weigh` makes of `found`, for its weights. `docs` in any order, living ones."""
     order = np.argsort(docs, kind="stable")
     ascending = docs[order]
     place = _Places(ascending)
@@ -132,15 +129,24 @@ class DocsWithAll:
         lists = [self._blocks.get(word) for word in set(words)]
         if not lists or not all(lists):
             return []
-        postings = sorted((np.concatenate(blocks) for blocks in lists if blocks), key=len)
+        postings = sorted(
+            (blocks[0] if len(blocks) == 1 else np.concatenate(blocks) for blocks in lists if blocks), key=len
+        )
         if len(postings[0]) > most:
             return []
-        docs, weight = postings[0]["doc"], _density(postings[0])
+        docs, weight = postings[0]["doc"].astype(np.uint32), _density(postings[0])
         for other in postings[1:]:
-            order = np.argsort(other["doc"], kind="stable")
-            at = np.minimum(np.searchsorted(other["doc"], docs, sorter=order), len(other) - 1)
-            there = other["doc"][order[at]] == docs
-            docs, weight = docs[there], weight[there] + _density(other[order[at[there]]])
+            others = other["doc"].astype(np.uint32)
+            order = None if _ascends(others) else np.argsort(others, kind="stable")
+            at = np.minimum(np.searchsorted(others, docs, sorter=order), len(other) - 1)
+            if order is not None:
+                at = order[at]
+            there = others[at] == docs
+            docs, weight = docs[there], weight[there] + _density(other[at[there]])
+        if len(docs) > limit:
+            # Everything as good as the last one stays, so that ties are decided by doc.
+            good = weight >= np.partition(weight, len(weight) - limit)[len(weight) - limit]
+            docs, weight = docs[good], weight[good]
         best = np.lexsort((docs, -weight))[:limit]
         return [int(doc) for doc in docs[best]]
 
@@ -155,26 +161,24 @@ class _Places:
 
     def __init__(self, ascending: U4) -> None:
         self._docs = ascending
-        self._low = int(ascending[0]) if len(ascending) else 0
-        self._high = int(ascending[-1]) if len(ascending) else -1
-        self._table: NDArray[np.int32] | None = None
-        if self._high - self._low < _TABLE_SPAN:
-            self._table = np.full(self._high - self._low + 1, -1, np.int32)
-            self._table[ascending - np.uint32(self._low)] = np.arange(len(ascending), dtype=np.int32)
 
     def of(self, docs: U4) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """(positions in `docs`, their places) of those that are there."""
-        near = np.flatnonzero((docs >= self._low) & (docs <= self._high))
-        if not len(near):
-            return near, near
-        some = docs[near]
-        if self._table is not None:
-            at = self._table[some - np.uint32(self._low)].astype(np.intp)
-        else:
-            at = np.searchsorted(self._docs, some)
-            at = np.where(self._docs[np.minimum(at, len(self._docs) - 1)] == some, at, -1)
-        kept = at >= 0
-        return near[kept], at[kept]
+        if not len(docs) or not len(self._docs):
+            return np.empty(0, np.intp), np.empty(0, np.intp)
+        if _ascends(docs):
+            # The postings of a term: far more than the docs that are asked about.
+            at = np.minimum(np.searchsorted(docs, self._docs), len(docs) - 1)
+            places = np.flatnonzero(docs[at] == self._docs)
+            return at[places], places
+        at = np.minimum(np.searchsorted(self._docs, docs), len(self._docs) - 1)
+        which = np.flatnonzero(self._docs[at] == docs)
+        return which, at[which]
+
+
+def _ascends(docs: U4) -> bool:
+    """Strictly."""
+    return bool((docs[1:] > docs[:-1]).all())
 
 
 def _add(table: F8, place: _Places, postings: Records, term: int | Ints, average: float, b: float) -> None:

@@ -187,6 +187,49 @@ def score(found: Found, subset: Subset | None = None, b: float = B) -> LexicalHi
     With a `subset` only its docs are hits, and it is the collection whose statistics count: a word that is
     rare in all notes can be common in those that the question is about.
     """
+    words, grams, totals, dead = _opened(found)
+    if subset is not None:
+        totals = subset.totals
+    place = _Places([*words.batches, *grams.batches], dead, None if subset is None else subset.docs)
+    raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words, b)
+    raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams, b)
+    lex = raw_words / word_bound if word_bound else np.zeros(place.size)
+    if len(found.grams):
+        lex = (lex + (raw_grams / gram_bound if gram_bound else 0.0)) / 2
+    hit = np.flatnonzero(lex)
+    return LexicalHits(
+        place.docs_at(hit),
+        lex[hit].astype(np.float32),
+        raw_words[hit].astype(np.float32),
+        raw_grams[hit].astype(np.float32),
+        word_terms,
+        gram_terms,
+        totals,
+        _mass(word_terms, totals.docs),
+        _mass(gram_terms, totals.gram_docs),
+    )
+
+
+def weigh(found: Found) -> LexicalHits:
+    """What `score` finds out about terms, without any docs: a small part of the work."""
+    words, grams, totals, dead = _opened(found)
+    word_terms, gram_terms = words.weigh(dead, totals.docs), grams.weigh(dead, totals.gram_docs)
+    none = np.empty(0, np.float32)
+    return LexicalHits(
+        np.empty(0, np.uint32),
+        none,
+        none,
+        none,
+        word_terms,
+        gram_terms,
+        totals,
+        _mass(word_terms, totals.docs),
+        _mass(gram_terms, totals.gram_docs),
+    )
+
+
+def _opened(found: Found) -> tuple[_Stream, _Stream, Totals, U4]:
+    """Both streams, the totals of living docs, and the docs that are none any more."""
     heads = np.frombuffer(b"".join(found.recent_heads), RECENT_HEAD)
     tombstones = np.frombuffer(found.tombstones, TOMBSTONE)
     totals = Totals(
@@ -208,27 +251,7 @@ def score(found: Found, subset: Subset | None = None, b: float = B) -> LexicalHi
         found.blocks[split:],
         recent_postings(found.grams, heads["doc"], heads["grams"], heads["gram_terms"], found.recent_grams),
     )
-    dead = np.concatenate((unpack_docs(found.dead), tombstones["doc"].astype(np.uint32)))
-    if subset is not None:
-        totals = subset.totals
-    place = _Places([*words.batches, *grams.batches], dead, None if subset is None else subset.docs)
-    raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words, b)
-    raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams, b)
-    lex = raw_words / word_bound if word_bound else np.zeros(place.size)
-    if len(found.grams):
-        lex = (lex + (raw_grams / gram_bound if gram_bound else 0.0)) / 2
-    hit = np.flatnonzero(lex)
-    return LexicalHits(
-        place.docs_at(hit),
-        lex[hit].astype(np.float32),
-        raw_words[hit].astype(np.float32),
-        raw_grams[hit].astype(np.float32),
-        word_terms,
-        gram_terms,
-        totals,
-        _mass(word_terms, totals.docs),
-        _mass(gram_terms, totals.gram_docs),
-    )
+    return words, grams, totals, np.concatenate((unpack_docs(found.dead), tombstones["doc"].astype(np.uint32)))
 
 
 def _mass(terms: TermWeights, docs: int) -> float:
@@ -310,7 +333,9 @@ class _Batch:
         self.docs: U4 = self.postings["doc"].astype(np.uint32)
 
     def without(self, dead: NDArray[np.bool_], place: _Places) -> _Batch:
-        alive = ~dead[place.of(self.docs)]
+        return self.kept(~dead[place.of(self.docs)])
+
+    def kept(self, alive: NDArray[np.bool_]) -> _Batch:
         counts = np.add.reduceat(alive, np.cumsum(self.counts) - self.counts, dtype=np.int64)
         return _Batch(self.owners, counts, self.postings[alive].tobytes())
 
@@ -340,10 +365,7 @@ class _Stream:
         batches = self.batches
         if place.dead is not None:
             batches = [batch.without(place.dead, place) for batch in batches]
-        df = np.zeros(len(self._terms), np.int64)
-        for batch in batches:
-            np.add.at(df, batch.owners, batch.counts)
-        idf = np.where(df > 0, np.log1p((n_docs - df + 0.5) / (df + 0.5)), 0.0)
+        df, idf = self._frequencies(batches, n_docs)
         average = total_length / n_docs if n_docs > 0 and total_length > 0 else 1.0
         raw = np.zeros(place.size)
         for batch in batches:
@@ -353,6 +375,20 @@ class _Stream:
             weights = np.repeat(idf[batch.owners] * (K1 + 1), batch.counts)
             np.add.at(raw, place.of(batch.docs), weights * saturated)
         return raw, TermWeights(self._terms, df, idf.astype(np.float32)), (K1 + 1) * float(idf.sum())
+
+    def weigh(self, dead: U4, n_docs: int) -> TermWeights:
+        """The terms' weights alone."""
+        batches = self.batches
+        if len(dead):
+            batches = [batch.kept(np.isin(batch.docs, dead, invert=True)) for batch in batches]
+        df, idf = self._frequencies(batches, n_docs)
+        return TermWeights(self._terms, df, idf.astype(np.float32))
+
+    def _frequencies(self, batches: Sequence[_Batch], n_docs: int) -> tuple[I8, NDArray[np.float64]]:
+        df = np.zeros(len(self._terms), np.int64)
+        for batch in batches:
+            np.add.at(df, batch.owners, batch.counts)
+        return df, np.where(df > 0, np.log1p((n_docs - df + 0.5) / (df + 0.5)), 0.0)
 
 
 def _positions(ascending: U4, docs: U4) -> Ints:

@@ -37,16 +37,13 @@ def rarity(cards: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """`cards` name it, of `titled` it is the whole title, `inside` longer titles it stands. `node`: its
-    name in the walk.
-    """
+    """`cards` name it, of `titled` it is the whole title, `inside` longer titles it stands."""
 
     id: uuid.UUID
     name: str
     cards: int
     titled: int
     inside: int = 0
-    node: str = ""
 
     @property
     def rarity(self) -> float:
@@ -222,8 +219,8 @@ def reset(
     facts: Sequence[tuple[float, Sequence[Entity]]],
     named: Iterable[Entity],
     bases: Mapping[uuid.UUID, float],
-) -> tuple[dict[str, float], dict[uuid.UUID, float]]:
-    """Where the walk starts again: (nodes of entities, cards). Of the best facts' entities mean(nz)/df, of the
+) -> tuple[dict[uuid.UUID, float], dict[uuid.UUID, float]]:
+    """Where the walk starts again: (entities, cards). Of the best facts' entities mean(nz)/df, of the
     question's 1/√df, cards .05·base.
     """
     fits: dict[uuid.UUID, list[float]] = {}
@@ -232,7 +229,7 @@ def reset(
         for entity in about:
             known[entity.id] = entity
             fits.setdefault(entity.id, []).append(fit)
-    entities = {known[key].node: sum(found) / len(found) / max(known[key].cards, 1) for key, found in fits.items()}
+    entities = {key: sum(found) / len(found) / max(known[key].cards, 1) for key, found in fits.items()}
     for entity in named:
-        entities[entity.node] = entities.get(entity.node, 0.0) + 1 / math.sqrt(max(entity.cards, 1))
+        entities[entity.id] = entities.get(entity.id, 0.0) + 1 / math.sqrt(max(entity.cards, 1))
     return entities, {card: 0.05 * value for card, value in bases.items()}

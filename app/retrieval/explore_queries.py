@@ -91,10 +91,19 @@ def told_statement() -> str:
 def graph_statement(some: bool) -> str:
     return filled(
         load(PACKAGE, "explore_graph"),
-        nodes=body(load(PACKAGE, "explore_nodes_some" if some else "explore_nodes_all")),
         some=body(load(PACKAGE, "explore_some")) if some else "",
         spread="" if some else body(load(PACKAGE, "explore_spread")),
     )
+
+
+@cache
+def namesakes_statement() -> str:
+    return _whole("explore_namesakes")
+
+
+@cache
+def namesakes_since_statement() -> str:
+    return _whole("explore_namesakes_since")
 
 
 @cache
@@ -132,7 +141,6 @@ def _whole(name: str, most: str = "", many: str = "", space: int = 0) -> str:
 _ENTITY: Columns = (
     ("entity_id", "uuid"),
     ("name", "text"),
-    ("node", "text"),
     ("cards", "int"),
     ("titled", "int"),
     ("inside", "int"),
@@ -148,7 +156,7 @@ _CHUNK: Columns = (
 
 
 def entity_of(row: Any) -> Entity:
-    return Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"], row["node"])
+    return Entity(row["entity_id"], row["name"], row["cards"], row["titled"], row["inside"])
 
 
 def names_part(workspace_id: uuid.UUID, keys: Iterable[str], most: int) -> Part:
@@ -344,16 +352,33 @@ async def count_mentions(session: AsyncSession, workspace_id: uuid.UUID, up_to: 
 
 async def get_graph(
     session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID] | None
-) -> tuple[bytes, bytes]:
-    """Mentions and relations, packed; of these cards, or of all (None)."""
+) -> tuple[bytes, bytes, bytes]:
+    """Mentions, relations and titles, packed; of these cards, or of all (None)."""
     rows = await (await raw(session)).fetch(
         graph_statement(cards is not None), workspace_id, None if cards is None else list(cards)
     )
-    parts: tuple[list[bytes], list[bytes]] = ([], [])
+    parts: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
     for row in rows:
         # Nothing at all is one row too, where all is one group.
         parts[row["part"]].append(row["packed"] or b"")
-    return b"".join(parts[0]), b"".join(parts[1])
+    return b"".join(parts[0]), b"".join(parts[1]), b"".join(parts[2])
+
+
+def state_of_entities(version: Sequence[Any]) -> tuple[int, Any]:
+    """What of a version changes with the namesakes."""
+    return version[2] or 0, version[4]
+
+
+async def list_namesakes(session: AsyncSession, workspace_id: uuid.UUID) -> list[Any]:
+    """Entities that the walk knows by the id of another, which is their `root`."""
+    rows: list[Any] = await (await raw(session)).fetch(namesakes_statement(), workspace_id)
+    return rows
+
+
+async def list_namesakes_since(session: AsyncSession, workspace_id: uuid.UUID, doc: int, decided: Any) -> list[Any]:
+    """What may be another one's namesake now, or no longer; `is_new`: got its name after this."""
+    rows: list[Any] = await (await raw(session)).fetch(namesakes_since_statement(), workspace_id, doc, decided)
+    return rows
 
 
 async def list_means(session: AsyncSession, workspace_id: uuid.UUID, space: SpaceRow, some: int) -> list[Vector | None]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from collections.abc import Collection as Some
-from collections.abc import Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,8 @@ from app.retrieval.types import Question
 from app.text.gazetteer import likely_keys
 from app.text.normalise import name_key
 from app.text.segment import Segmenter
+
+T = TypeVar("T")
 
 # Kinds of facts.
 _FACTS = (TextKind.relation, TextKind.point_edge)
@@ -88,12 +91,21 @@ class Facts:
     claims_told: Sequence[Any] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The facts nearest to the question, and rows of `explore_facts` on the best of them."""
+
+    anchors: Anchors
+    about: Sequence[Any]
+
+
 class Exploration:
-    """One question in one session."""
+    """One question in one session; `beside` is another one for what can be asked meanwhile, if there is one."""
 
     def __init__(
         self,
         session: AsyncSession,
+        beside: AsyncSession | None,
         workspace_id: uuid.UUID,
         space: SpaceRow,
         asked: Asked,
@@ -101,6 +113,7 @@ class Exploration:
         settings: RetrievalSettings,
     ) -> None:
         self._session = session
+        self._beside = beside
         self._workspace_id = workspace_id
         self._space = space
         self._asked = asked
@@ -108,23 +121,52 @@ class Exploration:
         self._settings = settings
         self.reached = Reached(Scale(), asked.hits)
 
-    async def look(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> tuple[list[Link], Anchors]:
+    async def look(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> tuple[list[Link], Nearest]:
         """What level search would look at, how cards name these entities, and the facts nearest to the question; `more`
         cards are taken.
         """
-        asked, settings = self._asked, self._settings
-        near = [] if asked.vector is None else [self._near_part(asked.vector)]
+        if self._beside is None:
+            return await self._pool(entities, more), await self._nearest_facts(self._session)
+        async with _running(self._nearest_facts(self._beside)) as nearest:
+            return await self._pool(entities, more), await nearest
+
+    async def _nearest_facts(self, session: AsyncSession) -> Nearest:
+        """The facts nearest to the question, and whom the best of them are about."""
+        vector = self._asked.vector
+        if vector is None:
+            return Nearest({kind: [] for kind in _FACTS}, [])
+        await queries.settle(session, self._ef_search(self._windows()))
+        (rows,) = await fetch_together(session, self._near_part(vector))
+        near = anchors_of(rows, _FACTS)
+        fits, points = self._fits(near)
+        nearest = _nearest(fits)
+        part = explore_queries.facts_part(
+            self._workspace_id,
+            [owner for owner in nearest if owner not in points],
+            [owner for owner in nearest if owner in points],
+            self._settings.explore_counted,
+        )
+        (about,) = await fetch_together(session, part)
+        return Nearest(near, about)
+
+    def _fits(self, near: Anchors) -> tuple[dict[uuid.UUID, float], set[uuid.UUID]]:
+        """How well each of these fits, and those that are claims."""
+        relations, claims = self.scales(near)
+        fits = {owner: relations.lift(1.0 - distance) for owner, distance in near[TextKind.relation]}
+        fits |= {owner: claims.lift(1.0 - distance) for owner, distance in near[TextKind.point_edge]}
+        return fits, {owner for owner, _ in near[TextKind.point_edge]}
+
+    async def _pool(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> list[Link]:
         request = self._pool_request()
         await queries.settle(self._session, request.ef_search)
-        pooled, named, *said = await fetch_together(
+        pooled, named = await fetch_together(
             self._session,
             queries.pool_part(self._workspace_id, request),
-            self._cards_part(entities, settings.explore_mentions, more=more),
-            *near,
+            self._cards_part(entities, self._settings.explore_mentions, more=more),
         )
-        self.reached.take(pooled, asked.beside)
+        self.reached.take(pooled, self._asked.beside)
         nearest = max((chunk.cosine for chunk in self.reached.chunks.values() if chunk.cosine is not None), default=0.0)
-        self.reached.near = Scale(asked.usual[0], nearest)
+        self.reached.near = Scale(self._asked.usual[0], nearest)
         for row in pooled:
             self.reached.ranks[row["card_id"]] = {
                 "dense": row["dense_rank"],
@@ -141,14 +183,12 @@ class Exploration:
         if hubs and known:
             rows = await self._fetch(self._cards_part(hubs, 0, known=known))
             links += self.reached.take_links(rows, hubs)
-        return links, anchors_of(said[0], _FACTS) if said else {kind: [] for kind in _FACTS}
+        return links
 
     def _pool_request(self) -> queries.PoolRequest:
         asked, settings = self._asked, self._settings
         question = asked.question
-        approximate = TextKind.chunk in asked.large and asked.subset is None
-        each = settings.search_each
-        windows = max(2 * each, 4 * question.limit) if approximate else 4 * each
+        each, windows = settings.search_each, self._windows()
         depth = _DEPTH_UNDER_FILTER if question.filters and asked.subset is None else 2 * each
         return queries.PoolRequest(
             space=self._space,
@@ -161,10 +201,22 @@ class Exploration:
             each=each,
             rrf_k=settings.rrf_k,
             windows=windows,
-            approximate=approximate,
-            ef_search=min(max(settings.hnsw_ef_search, windows * 5 // 4), 1000),
+            approximate=self._approximate,
+            ef_search=self._ef_search(windows),
             other_han=None if asked.beside is None else asked.beside.other_han,
         )
+
+    @property
+    def _approximate(self) -> bool:
+        return TextKind.chunk in self._asked.large and self._asked.subset is None
+
+    def _windows(self) -> int:
+        """So many are read."""
+        each = self._settings.search_each
+        return max(2 * each, 4 * self._asked.question.limit) if self._approximate else 4 * each
+
+    def _ef_search(self, windows: int) -> int:
+        return min(max(self._settings.hnsw_ef_search, windows * 5 // 4), 1000)
 
     def _near_part(self, vector: npt.NDArray[np.float32]) -> Part:
         return nearest_part(self._workspace_id, self._space, _FACTS, vector, 2 * _WALK_FACTS, self._asked.large)
@@ -217,25 +269,15 @@ class Exploration:
         relations = Scale(self._asked.usual[1], 1.0 - said[0][1] if said else 0.0)
         return relations, Scale(self._asked.usual[2], 1.0 - claimed[0][1] if claimed else 0.0)
 
-    async def facts(self, seeded: Mapping[uuid.UUID, float], near: Anchors) -> Facts:
+    async def facts(self, seeded: Mapping[uuid.UUID, float], nearest: Nearest) -> Facts:
         """What the best cards say of whom, and whom the facts nearest to the question are about."""
         asked, settings = self._asked, self._settings
-        relations, claims = self.scales(near)
-        fits = {owner: relations.lift(1.0 - distance) for owner, distance in near[TextKind.relation]}
-        fits |= {owner: claims.lift(1.0 - distance) for owner, distance in near[TextKind.point_edge]}
-        nearest = sorted(fits, key=lambda owner: (-fits[owner], owner))[:_WALK_FACTS]
-        points = {owner for owner, _ in near[TextKind.point_edge]}
+        relations, claims = self.scales(nearest.anchors)
+        fits, _ = self._fits(nearest.anchors)
         best = sorted(seeded, key=lambda card: (-seeded[card], card))[: settings.explore_beam]
         if not settings.explore_hop or not settings.explore_bridges or max(seeded.values(), default=0.0) <= 0:
             best = []
-        parts = [
-            explore_queries.facts_part(
-                self._workspace_id,
-                [owner for owner in nearest if owner not in points],
-                [owner for owner in nearest if owner in points],
-                settings.explore_counted,
-            )
-        ]
+        parts = []
         if best:
             each = _ABOUT + len(asked.names.entities)
             parts.append(
@@ -260,13 +302,12 @@ class Exploration:
                     settings.explore_overlooked,
                 )
             )
-        rows = await fetch_together(self._session, *parts)
-        told = rows[0]
+        rows = await fetch_together(self._session, *parts) if parts else []
         about: dict[uuid.UUID, list[Entity]] = {}
-        for row in told:
+        for row in nearest.about:
             about.setdefault(row["relation_id"] or row["point_id"], []).append(explore_queries.entity_of(row))
-        walked = [(fits[owner], about[owner]) for owner in nearest if owner in about]
-        return Facts(walked, relations, claims, best, *rows[1:])
+        walked = [(fits[owner], about[owner]) for owner in _nearest(fits) if owner in about]
+        return Facts(walked, relations, claims, best, *rows)
 
     async def bridges(self, seeded: Mapping[uuid.UUID, float], facts: Facts) -> tuple[list[Bridge], Bridged]:
         """Where the best cards lead on to, and what words say of that."""
@@ -378,12 +419,12 @@ class Exploration:
             # What the question still asks: itself without the source's title, with the bridge.
             rest = words_of.scores(
                 [*(set(asked.words) - set(said[0])), *words], [*(set(asked.grams) - set(said[1])), *grams]
-            )
-            top = float(rest.max(initial=0.0)) or 1.0
+            ).tolist()
+            top = max(rest, default=0.0) or 1.0
             for link in by_entity.get(bridge.entity.id, ()):
                 chunk = reached.chunks.get(link.chunk_id)
                 if chunk is not None and link.card_id != bridge.source:
-                    fit = explore.base(reached.near.lift(chunk.cosine), float(rest[places[chunk.id]]) / top)
+                    fit = explore.base(chunk.near, rest[places[chunk.id]] / top)
                     found.append(explore.hop(bridge, link, fit, self._settings))
         return found
 
@@ -410,6 +451,25 @@ class Exploration:
             for row in rows
         ]
         return edges, {row["entity_id"]: row["name"] for row in rows}
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """This work, while something else is done in the block; it ends with it."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait((task,))
+        if not task.cancelled():
+            # Whoever failed first is told of; without this the loop would complain of the other.
+            task.exception()
+
+
+def _nearest(fits: Mapping[uuid.UUID, float]) -> list[uuid.UUID]:
+    """The facts from whose entities the walk starts."""
+    return sorted(fits, key=lambda owner: (-fits[owner], owner))[:_WALK_FACTS]
 
 
 def hops_of(first: explore_hops.Spread, second: explore_hops.Spread) -> dict[uuid.UUID, list[Edge]]:

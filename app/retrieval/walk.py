@@ -7,11 +7,10 @@ around a question's candidates is read. Knows nothing of questions: where a walk
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +19,14 @@ import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.retrieval import explore_queries
+from app.retrieval.namesakes import ID, Keys, Known, Namesakes, keys_of, packed
 from app.retrieval.settings import RetrievalSettings
 
-Ids = npt.NDArray[np.bytes_]
 F8 = npt.NDArray[np.float64]
 
-NAMED = np.dtype([("card", "S16"), ("entity", "S16"), ("own", "u1")])
-SAID = np.dtype([("source", "S16"), ("target", "S16")])
+NAMED = np.dtype([("card", *ID), ("entity", *ID), ("own", "u1")])
+SAID = np.dtype([("source", *ID), ("target", *ID)])
+TITLED = np.dtype([("card", *ID), ("entity", *ID)])
 
 # Card and mention 1, card and its own title 2 more, two ends of a relation 1 each time it is said.
 _MENTION, _OWN, _RELATION = 1.0, 2.0, 1.0
@@ -40,10 +40,14 @@ _LARGE_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes: entities, then cards, each ascending by id. Edges by their head, where they lead."""
+    """Nodes: entities, ascending by key, then cards, ascending by id. Edges by their head, where they lead."""
 
-    entities: Ids
-    cards: Ids
+    entities: Keys
+    namesakes: Namesakes
+    cards: npt.NDArray[Any]
+    card_keys: Keys
+    """Ascending; `card_places`: which card each is of."""
+    card_places: npt.NDArray[np.intp]
     heads: npt.NDArray[np.int64]
     tails: npt.NDArray[np.int64]
     weights: F8
@@ -55,7 +59,7 @@ class Graph:
 
     def walk(
         self,
-        entities: Mapping[str, float],
+        entities: Mapping[uuid.UUID, float],
         cards: Mapping[uuid.UUID, float],
         onward: float = 0.7,
         steps: int = 20,
@@ -64,8 +68,9 @@ class Graph:
         What the graph does not know is left out; all zero where that is everything.
         """
         start = np.zeros(len(self.entities) + len(self.cards))
-        _put(start, self.entities, {_node(name): value for name, value in entities.items()}, 0)
-        _put(start, self.cards, {card.bytes: value for card, value in cards.items()}, len(self.entities))
+        _put(start, _places(self.entities, self.namesakes.of(keys_of(packed(entities)))), entities.values())
+        places = self._places_of(cards)
+        _put(start, np.where(places >= 0, places + len(self.entities), -1), cards.values())
         total = start.sum()
         if not total or not len(self.weights):
             return start[len(self.entities) :]
@@ -79,25 +84,54 @@ class Graph:
     def best_cards(self, scores: F8, limit: int) -> dict[uuid.UUID, float]:
         """The `limit` cards where the walk is most often."""
         order = np.lexsort((np.arange(len(scores)), -scores))[:limit]
-        return {_uuid(self.cards[n]): float(scores[n]) for n in order if scores[n] > 0}
+        return {uuid.UUID(bytes=self.cards[n].tobytes()): float(scores[n]) for n in order if scores[n] > 0}
 
     def of_cards(self, scores: F8, cards: Iterable[uuid.UUID]) -> dict[uuid.UUID, float]:
         """The scores of those of these cards that the graph knows."""
         asked = list(cards)
-        at = _places(self.cards, np.array([card.bytes for card in asked], "S16"))
-        return {card: float(scores[n]) for card, n in zip(asked, at.tolist(), strict=True) if n >= 0}
+        at = self._places_of(asked)
+        known = at >= 0
+        found = np.where(known, scores[at], 0.0) if len(scores) else np.zeros(len(asked))
+        return {
+            card: score for card, score, is_known in zip(asked, found.tolist(), known.tolist(), strict=True) if is_known
+        }
+
+    def _places_of(self, cards: Iterable[uuid.UUID]) -> npt.NDArray[np.intp]:
+        at = _places(self.card_keys, keys_of(packed(cards)))
+        return np.where(at >= 0, self.card_places[at], -1) if len(self.card_places) else at
 
 
-def build(named: npt.NDArray[np.void], said: npt.NDArray[np.void]) -> Graph:
-    """From NAMED and SAID records; the graph is undirected, a relation that is said often is that much heavier, a
-    mention is not.
+def build(
+    named: npt.NDArray[np.void],
+    said: npt.NDArray[np.void],
+    titled: npt.NDArray[np.void],
+    namesakes: Namesakes,
+) -> Graph:
+    """From NAMED, SAID and TITLED records; the graph is undirected, a relation that is said often is that much heavier,
+    a mention is not. `namesakes` are one node.
     """
-    cards, card = np.unique(named["card"], return_inverse=True)
-    entities, entity = np.unique(np.concatenate((named["entity"], said["source"], said["target"])), return_inverse=True)
+    card_keys, first, card = np.unique(keys_of(named["card"]), return_index=True, return_inverse=True)
+    ids = named["card"][first]
+    by_id = np.lexsort((ids[:, 1], ids[:, 0]))
+    places = np.empty(len(by_id), np.intp)
+    places[by_id] = np.arange(len(by_id))
+    card = places[card]
+    entities, entity = np.unique(
+        np.concatenate((keys_of(named["entity"]), keys_of(said["source"]), keys_of(said["target"]))),
+        return_inverse=True,
+    )
+    entities, same = np.unique(namesakes.of(entities), return_inverse=True)
+    entity = same[entity]
     n = len(named)
     pairs, pair = np.unique(card * len(entities) + entity[:n], return_inverse=True)
     own = np.zeros(len(pairs))
     own[pair[named["own"] > 0]] = 1.0
+    # Of what a title names only what is mentioned, too.
+    title_of = _places(card_keys, keys_of(titled["card"]))
+    title = _places(entities, namesakes.of(keys_of(titled["entity"])))
+    there = (title_of >= 0) & (title >= 0)
+    at = _places(pairs, places[title_of[there]] * len(entities) + title[there])
+    own[at[at >= 0]] = 1.0
     source, target = entity[n : n + len(said)], entity[n + len(said) :]
     # Whoever is related to itself leads nowhere.
     apart = source != target
@@ -106,10 +140,10 @@ def build(named: npt.NDArray[np.void], said: npt.NDArray[np.void]) -> Graph:
     weight = np.concatenate((_MENTION + _OWN * own, np.full(int(apart.sum()), _RELATION)))
     heads, tails = np.concatenate((left, right)), np.concatenate((right, left))
     weights = np.concatenate((weight, weight))
-    leaving = np.bincount(tails, weights, minlength=len(entities) + len(cards))
+    leaving = np.bincount(tails, weights, minlength=len(entities) + len(by_id))
     order = np.argsort(heads, kind="stable")
     heads, tails, weights = heads[order], tails[order], weights[order]
-    return Graph(entities, cards, heads, tails, weights / leaving[tails])
+    return Graph(entities, namesakes, ids[by_id], card_keys, places, heads, tails, weights / leaving[tails])
 
 
 @dataclass(slots=True)
@@ -129,6 +163,7 @@ class Graphs:
         self._kept: OrderedDict[uuid.UUID, _Kept] = OrderedDict()
         self._large: dict[uuid.UUID, float] = {}
         self._locks: dict[uuid.UUID, asyncio.Lock] = {}
+        self._namesakes = Known()
 
     async def whole(self, session: AsyncSession, workspace_id: uuid.UUID, version: Any = None) -> Graph | None:
         """The graph of the workspace as it is now, or a moment ago where it changes all the time; None: too large.
@@ -149,7 +184,7 @@ class Graphs:
                 self._large[workspace_id] = self._clock() + _LARGE_SECONDS
                 return None
             started = self._clock()
-            graph = await self._read(session, workspace_id, None)
+            graph = await self._read(session, workspace_id, version, None)
             self._kept[workspace_id] = _Kept(version, graph, self._clock(), self._clock() - started)
             self._kept.move_to_end(workspace_id)
             while len(self._kept) > 1 and (
@@ -160,9 +195,13 @@ class Graphs:
                 self._locks.pop(gone, None)
             return graph
 
-    async def around(self, session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID]) -> Graph:
-        """Of these cards alone."""
-        return await self._read(session, workspace_id, cards)
+    async def around(
+        self, session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID], version: Any = None
+    ) -> Graph:
+        """Of these cards alone; `version` as for `whole`."""
+        if version is None:
+            version = await explore_queries.get_version(session, workspace_id)
+        return await self._read(session, workspace_id, version, cards)
 
     def _fresh(self, workspace_id: uuid.UUID, version: Any) -> Graph | None:
         kept = self._kept.get(workspace_id)
@@ -174,30 +213,23 @@ class Graphs:
         self._kept.move_to_end(workspace_id)
         return kept.graph
 
-    async def _read(self, session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID] | None) -> Graph:
-        named, said = await explore_queries.get_graph(session, workspace_id, cards)
-        records = np.frombuffer(named, NAMED), np.frombuffer(said, SAID)
-        return await asyncio.to_thread(build, *records)
+    async def _read(
+        self, session: AsyncSession, workspace_id: uuid.UUID, version: Any, cards: Sequence[uuid.UUID] | None
+    ) -> Graph:
+        namesakes = await self._namesakes.of(session, workspace_id, explore_queries.state_of_entities(version))
+        named, said, titled = await explore_queries.get_graph(session, workspace_id, cards)
+        records = np.frombuffer(named, NAMED), np.frombuffer(said, SAID), np.frombuffer(titled, TITLED)
+        return await asyncio.to_thread(build, *records, namesakes)
 
 
-def _put(start: F8, ids: Ids, values: Mapping[bytes, float], offset: int) -> None:
-    at = _places(ids, np.array(list(values), "S16"))
-    known = at >= 0
-    start[at[known] + offset] += np.fromiter(values.values(), np.float64, len(values))[known]
+def _put(start: F8, places: npt.NDArray[np.intp], values: Collection[float]) -> None:
+    known = places >= 0
+    np.add.at(start, places[known], np.fromiter(values, np.float64, len(values))[known])
 
 
-def _node(name: str) -> bytes:
-    return hashlib.md5(name.encode(), usedforsecurity=False).digest()
-
-
-def _places(ascending: Ids, wanted: Ids) -> npt.NDArray[np.intp]:
-    """Where each id stands, −1 where it does not."""
+def _places(ascending: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Where each key stands, −1 where it does not."""
     if not len(ascending) or not len(wanted):
         return np.full(len(wanted), -1, np.intp)
     at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
     return np.where(ascending[at] == wanted, at, -1)
-
-
-def _uuid(packed: bytes) -> uuid.UUID:
-    # numpy drops zero bytes at the end of what it gives out.
-    return uuid.UUID(bytes=bytes(packed).ljust(16, b"\0"))

@@ -12,7 +12,8 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +70,7 @@ class ExploreLevel:
         self._graphs = Graphs(settings, clock)
         self._calibrations = Calibrations()
         self._clock = clock
+        self._seconds = asyncio.Semaphore(database.pool_status()["size"] // 2)
         self._means: dict[tuple[uuid.UUID, int], tuple[Sequence[Any], float]] = {}
 
     async def search(self, workspace_id: uuid.UUID, question: Question, route: Route) -> Evidence | None:
@@ -112,10 +114,10 @@ class ExploreLevel:
             clock.lap("embedding")
         vector = None if found is None else found.embeddings.dense[0]
         usual = [0.0 if vector is None or mean is None else float(mean @ vector) for mean in means]
-        beside = across(calibration, is_chinese(question.query), settings.search_impute)
-        asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large, version, beside)
-        async with self._database.read() as session:
-            run = Exploration(session, workspace_id, space, asked, self._segmenter, settings)
+        other = across(calibration, is_chinese(question.query), settings.search_impute)
+        asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large, version, other)
+        async with self._database.read() as session, self._second() as beside:
+            run = Exploration(session, beside, workspace_id, space, asked, self._segmenter, settings)
             way = self._by_hops if (question.scorer or settings.explore_scorer) == "hops" else self._by_beam
             ranked, shown = await way(run, session, workspace_id, asked, clock)
             ranked = ranked[: question.limit]
@@ -144,19 +146,30 @@ class ExploreLevel:
             index={"space": space.key, "stale_cards": scope.stale_cards},
         )
 
+    @asynccontextmanager
+    async def _second(self) -> AsyncIterator[AsyncSession | None]:
+        """A second session, as long as few questions have one: who has one connection and waits for another must not
+        find that all are held by such as wait.
+        """
+        if self._seconds.locked():
+            yield None
+            return
+        async with self._seconds, self._database.read() as session:
+            yield session
+
     async def _by_beam(
         self, run: Exploration, session: AsyncSession, workspace_id: uuid.UUID, asked: Asked, clock: Clock
     ) -> tuple[Ranked, Found]:
         """The default scorer: seeds, bridges and hops, and Personalised PageRank beside them."""
         settings, reached = self._settings, run.reached
         entities = asked.names.entities
-        links, near = await run.look(entities, asked.names.titles)
+        links, nearest = await run.look(entities, asked.names.titles)
         clock.lap("pool")
         bases = reached.rate()
         # Titles of cards that filters let pass; the others were not reached.
         titles = {card: cards for card, cards in asked.names.titles.items() if card in bases}
         seeded, titled = explore.seeds(bases, links, titles, settings)
-        facts = await run.facts(seeded, near)
+        facts = await run.facts(seeded, nearest)
         clock.lap("seeds")
         start = explore.reset(facts.best, entities, bases)
         # Under a filter only what passes is walked.
@@ -174,7 +187,7 @@ class ExploreLevel:
         beamed = explore.beam(reached.rate() | seeded, titled, hops, settings)
         if settings.explore_walk and graph is None:
             best = sorted(beamed, key=lambda card: (-beamed[card], card))[: settings.explore_walk_around]
-            graph = await self._graphs.around(session, workspace_id, best)
+            graph = await self._graphs.around(session, workspace_id, best, asked.version)
             walked = await asyncio.to_thread(graph.walk, *start)
         visits = {} if graph is None or walked is None else graph.of_cards(walked, beamed)
         clock.lap("hops")

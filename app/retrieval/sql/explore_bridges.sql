@@ -1,6 +1,6 @@
 -- in:    $1 workspace, $2 question vector, $3 cards, $4 facts per card and kind, $5 entities per card, $6 cards to
 --        count; {space}; {root}, {counted}: see there
--- out:   rows (card_id, title, entity_id, name, node, cards, titled, inside, relation_id, relation_distance, point_id,
+-- out:   rows (card_id, title, entity_id, name, cards, titled, inside, relation_id, relation_distance, point_id,
 --        point_distance): of each card the entities whose facts are nearest to the question, each with the nearest
 --        relation and claim; what its own title names is none of them
 -- index: ix_relations_card_id, pk_relation_vectors, ix_points_card_id, pk_point_vectors, pk_point_entities,
@@ -62,7 +62,7 @@ about AS MATERIALIZED (
     ) AS named
 ),
 roots AS MATERIALIZED (
-    SELECT one.id AS member, root.id, root.name, root.key, root.node
+    SELECT one.id AS member, root.id, root.name, root.key
     FROM (SELECT DISTINCT id FROM about) AS one
     {root: one.id}
 ),
@@ -80,7 +80,6 @@ best AS (
         r.id,
         r.name,
         r.key,
-        r.node,
         (array_agg(a.relation_id ORDER BY a.distance, a.relation_id) FILTER (WHERE a.relation_id IS NOT NULL))[1]
             AS relation_id,
         min(a.distance) FILTER (WHERE a.relation_id IS NOT NULL) AS relation_distance,
@@ -90,7 +89,7 @@ best AS (
     JOIN roots r ON r.member = a.id
     JOIN titles t ON t.id = a.card_id
     WHERE r.key <> t.title_key
-    GROUP BY a.card_id, t.title, r.id, r.name, r.key, r.node
+    GROUP BY a.card_id, t.title, r.id, r.name, r.key
     HAVING NOT bool_or(a.own)
 ),
 ranked AS (
@@ -115,7 +114,6 @@ SELECT
     kept.title,
     kept.id AS entity_id,
     kept.name,
-    kept.node,
     numbers.cards,
     numbers.titled,
     numbers.inside,

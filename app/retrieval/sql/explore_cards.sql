@@ -1,5 +1,5 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 cards per entity, $5 cards that are known
---        already, $6 more cards, $7 docs and $8 the entity that each may have in its title, $9-$13 filters; {space}; {members}: see there; {many}: a condition
+--        already, $6 more cards, $7 docs and $8 the entity, one of $3, that each may have in its title, $9-$13 filters; {space}; {members}: see there; {many}: a condition
 --        or nothing
 -- out:   rows (entity_id, card_id, title, own, title_name, chunk_id, doc, distance, start, end): the cards whose title
 --        names an entity, cards that do elsewhere, and each known card that does; the same of the further cards, without
@@ -16,6 +16,13 @@ members AS MATERIALIZED (
         {members: wanted.id}
     ) AS member
 ),
+asked AS MATERIALIZED (
+    SELECT wanted.id, entity.key, entity.name
+    FROM unnest($3::uuid[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+        SELECT e.key, e.name FROM entities e WHERE e.workspace_id = $1 AND e.id = wanted.id OFFSET 0
+    ) AS entity
+),
 named AS MATERIALIZED (
     SELECT member.root, found.card_id, found.chunk_id, found.name AS title_name, false AS own
     FROM members member
@@ -26,14 +33,13 @@ named AS MATERIALIZED (
         LIMIT $4
     ) AS found
     UNION ALL
-    SELECT wanted.id, found.card_id, found.chunk_id, NULL, true
-    FROM unnest($3::uuid[]) AS wanted (id)
-    JOIN entities e ON e.workspace_id = $1 AND e.id = wanted.id
+    SELECT asked.id, found.card_id, found.chunk_id, NULL, true
+    FROM asked
     CROSS JOIN LATERAL (
         SELECT c.id AS card_id, ch.id AS chunk_id
         FROM cards c
         JOIN chunks ch ON ch.workspace_id = $1 AND ch.card_id = c.id AND ch.ordinal = 0
-        WHERE c.workspace_id = $1 AND c.title_key = e.key AND c.trashed_at IS NULL
+        WHERE c.workspace_id = $1 AND c.title_key = asked.key AND c.trashed_at IS NULL
         LIMIT $4
     ) AS found
     UNION ALL
@@ -63,9 +69,7 @@ titled AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT ch.id, ch.card_id FROM chunks ch WHERE ch.workspace_id = $1 AND ch.doc = maybe.doc OFFSET 0
     ) AS chunk
-    CROSS JOIN LATERAL (
-        SELECT e.key, e.name FROM entities e WHERE e.workspace_id = $1 AND e.id = maybe.entity_id OFFSET 0
-    ) AS entity
+    JOIN asked entity ON entity.id = maybe.entity_id
     CROSS JOIN LATERAL (
         SELECT c.id, c.title_key FROM cards c WHERE c.workspace_id = $1 AND c.id = chunk.card_id OFFSET 0
     ) AS card

@@ -1,5 +1,5 @@
 -- in:    $1 workspace, $2 entities, $3 cards to count, $4 docs of more entities; {root}, {counted}: see there
--- out:   (asked, entity_id, name, node, cards, titled, inside): what these entities stand for
+-- out:   (asked, entity_id, name, cards, titled, inside): what these entities stand for
 -- index: uq_entities_doc, and those of the parts
 WITH wanted AS MATERIALIZED (
     SELECT given.id FROM unnest($2::uuid[]) AS given (id)
@@ -11,10 +11,10 @@ WITH wanted AS MATERIALIZED (
     ) AS found
 ),
 rooted AS MATERIALIZED (
-    SELECT wanted.id AS asked, root.id, root.name, root.key, root.node
+    SELECT wanted.id AS asked, root.id, root.name, root.key
     FROM wanted
     {root: wanted.id}
 )
-SELECT root.asked, root.id AS entity_id, root.name, root.node, counted.cards, counted.titled, counted.inside
+SELECT root.asked, root.id AS entity_id, root.name, counted.cards, counted.titled, counted.inside
 FROM rooted AS root
 {counted: root.id}

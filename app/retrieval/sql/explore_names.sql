@@ -1,5 +1,5 @@
 -- in:    $1 workspace, $2 keys of runs of the question's words, $3 cards to count; {root}, {counted}: see there
--- out:   (key, entity_id, name, node, cards, titled, inside, card_id): the entities that answer to one of the keys, with
+-- out:   (key, entity_id, name, cards, titled, inside, card_id): the entities that answer to one of the keys, with
 --        how many cards name each and in how many titles; and the cards whose title has one of the keys
 -- index: ix_entity_names_key, ix_cards_title_key, and those of the parts
 WITH named AS MATERIALIZED (
@@ -10,16 +10,16 @@ WITH named AS MATERIALIZED (
     ) AS known
 ),
 rooted AS MATERIALIZED (
-    SELECT DISTINCT named.key AS asked, root.id, root.name, root.key, root.node
+    SELECT DISTINCT named.key AS asked, root.id, root.name, root.key
     FROM named
     {root: named.id}
 )
-SELECT root.asked AS key, root.id AS entity_id, root.name, root.node, counted.cards, counted.titled, counted.inside,
+SELECT root.asked AS key, root.id AS entity_id, root.name, counted.cards, counted.titled, counted.inside,
        NULL::uuid AS card_id
 FROM rooted AS root
 {counted: root.id}
 UNION ALL
-SELECT wanted.key, NULL, titled.title, NULL, 0, 0, 0, titled.id
+SELECT wanted.key, NULL, titled.title, 0, 0, 0, titled.id
 FROM unnest($2::text[]) AS wanted (key)
 CROSS JOIN LATERAL (
     SELECT c.id, c.title

@@ -1,6 +1,6 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 relations per entity that are compared, $5 that
 --        are kept; {space}; {members}, {root}: see there
--- out:   rows (source_id, degree, relation_id, entity_id, name, node, distance): where the relations of an entity lead,
+-- out:   rows (source_id, degree, relation_id, entity_id, name, distance): where the relations of an entity lead,
 --        either way, those first whose text is nearest to the question; `degree` counts no further than $4
 -- index: ix_relations_source_id, ix_relations_target_id, pk_relation_vectors, and those of the parts
 SELECT
@@ -9,7 +9,6 @@ SELECT
     edge.relation_id,
     root.id AS entity_id,
     root.name,
-    root.node,
     edge.distance
 FROM unnest($3::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (

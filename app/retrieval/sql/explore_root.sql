@@ -1,9 +1,8 @@
 -- in:    $1 workspace; {row}: any entity
--- out:   `root`: the eldest of what it stands for and of the twins of that (see `explore_members`), one for all of them;
---        `node` is the name by which the walk knows it
+-- out:   `root`: the eldest of what it stands for and of the twins of that (see `explore_members`), one for all of them
 -- index: pk_entities, uq_entities_key
 CROSS JOIN LATERAL (
-    SELECT twin.id, twin.name, twin.key, twin.key || ' ' || twin.sense AS node
+    SELECT twin.id, twin.name, twin.key
     FROM entities it
     -- Few have been merged; of the others no survivor is looked up.
     LEFT JOIN entities survivor ON survivor.workspace_id = $1 AND survivor.id = it.merged_into

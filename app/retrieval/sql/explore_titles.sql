@@ -1,5 +1,5 @@
 -- in:    $1 workspace, $2 keys of names, $3 cards to count; {root}, {counted}: see there
--- out:   (key, entity_id, name, node, cards, titled, inside): the entities that answer to one of the keys and are the
+-- out:   (key, entity_id, name, cards, titled, inside): the entities that answer to one of the keys and are the
 --        title of a card
 -- index: ix_entity_names_key, ix_mentions_in_title, ix_cards_title_key, and those of the parts
 WITH named AS MATERIALIZED (
@@ -20,11 +20,11 @@ WITH named AS MATERIALIZED (
     ) AS known
 ),
 rooted AS MATERIALIZED (
-    SELECT DISTINCT named.key AS asked, root.id, root.name, root.key, root.node
+    SELECT DISTINCT named.key AS asked, root.id, root.name, root.key
     FROM named
     {root: named.id}
 )
-SELECT root.asked AS key, root.id AS entity_id, root.name, root.node, counted.cards, counted.titled, counted.inside
+SELECT root.asked AS key, root.id AS entity_id, root.name, counted.cards, counted.titled, counted.inside
 FROM rooted AS root
 {counted: root.id}
 WHERE counted.titled > 0
