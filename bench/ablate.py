@@ -60,6 +60,7 @@ PARTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "without the soft minimum": {"context_tau": 0.0},
         "without the echo of the best claims": {"context_echo": 0.0},
         "without claims by themselves": {"context_bare_claim": False},
+        "distances in full in Chinese": {"context_han_distance": 1.0},
         "without diversity": {"context_diversity": 0.0},
         "with adaptive confidence": {"context_adaptive": True},
     },
