@@ -407,7 +407,13 @@ async def test_text_that_the_rules_fail_on_keeps_what_the_model_found(
 # ----------------------------------------------------------------------------------- out of order
 
 
-@knobs_are(extract_group_tokens=100, chunk_target_tokens=100, extract_concurrency=1, job_patience_seconds=3600)
+@knobs_are(
+    extract_group_tokens=100,
+    chunk_target_tokens=100,
+    extract_concurrency=1,
+    job_patience_seconds=3600,
+    job_backoff_seconds=4.0,  # not to be tried again before it was looked at
+)
 async def test_a_card_waits_for_a_model_that_is_down_and_pays_for_nothing_twice(
     desk: Desk, model: Model, client: httpx.AsyncClient
 ) -> None:

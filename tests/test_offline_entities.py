@@ -251,6 +251,14 @@ def test_a_title_says_which_one_is_meant() -> None:
         "Panic! at the Disco",
         "Oh, What a Lovely War!",
         "Who Framed Roger Rabbit?",
+        "Wham!",
+        "What's Love Got to Do with It?",
+        "Once Upon a Time... in Hollywood",
+        "Tick, Tick…Boom!",
+        "Steins;Gate",
+        "fun. (band)",
+        "奇葩说！",
+        "我不是药神！",
     ],
 )
 def test_a_name_may_hold_the_mark_of_a_sentence(title: str) -> None:
@@ -265,6 +273,11 @@ def test_a_name_may_hold_the_mark_of_a_sentence(title: str) -> None:
         "为什么天空是蓝的？",
         "I went home! then slept",
         "a; b and c",
+        "Thinking of Summer…",
+        "Tired... and sleepless",
+        "今天去哪里了！",
+        "大家快来看！",
+        "今天下雨。明天晴！",
     ],
 )
 def test_a_sentence_is_no_name(title: str) -> None:

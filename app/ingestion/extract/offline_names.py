@@ -23,6 +23,9 @@ _DATE = re.compile(
 _CLOCK = re.compile(r"\d{1,2}:\d{2}\s*(?:am|pm)?\b", re.I)
 FILE = re.compile(r"\S+\.(?:md|txt|pdf|docx?|html?|png|jpe?g)$", re.I)
 CLAUSE_MARK = re.compile(r"[。！？!?；;…]|[,，].*[,，]|\. ")
+# What is shouted in Chinese is no name where it asks, pleads, or tells what has become of something.
+_CRY = re.compile(f"[{HAN}A-Za-z0-9·]{{2,10}}[！!]$")
+_PLEA = re.compile("[吗呢吧啊呀啦了请别要快谁]|什么|怎么|如何|为何|多少")
 # The dot of "M. Ward", "Dr. No", "St. Louis", "Warner Bros. Pictures" ends no sentence.
 _ABBREVIATED = re.compile(
     r"\b([A-Z][a-z]{0,2}|[A-Z][a-z]*[b-df-hj-np-tv-z]{3,}|Inc|Corp|Bros|Prof|Vols?|Nos?|Pts?|vs)\. "
@@ -58,9 +61,19 @@ def is_subject(name: str) -> bool:
 
 
 def _is_exclaimed(name: str) -> bool:
-    """Panic! at the Disco, Mamma Mia!, Who Framed Roger Rabbit?: names, for they are written like names."""
+    """Panic! at the Disco, Steins;Gate, Once Upon a Time... in Hollywood, Who Framed Roger Rabbit?, 奇葩说！: all of them
+    are written like names.
+    """
+    if _HAN.search(name):
+        return _CRY.match(name) is not None and _PLEA.search(name) is None
+    # "fun. (band)" says which one is meant.
+    bare = re.sub(r"[.!?]? \([^()]{1,40}\)$", "", name)
+    if bare != name and not CLAUSE_MARK.search(bare):
+        return True
+    # Dots in the middle only make one wait.
+    name = re.sub(r"\.{2,} (?=\S)|…(?=.)", " ", bare)
     words = name.split()
-    if _HAN.search(name) or len(words) > 6 or any(c in name for c in ";…") or ". " in _ABBREVIATED.sub(r"\1 ", name):
+    if len(words) > 8 or "; " in name or name[-1] in ";…" or ". " in _ABBREVIATED.sub(r"\1 ", name):
         return False
     return all(word[0].isupper() or word[0].isdigit() or word in FUNCTION for word in words if word[0].isalnum())
 
