@@ -61,8 +61,8 @@ def is_subject(name: str) -> bool:
 
 
 def _is_exclaimed(name: str) -> bool:
-    """Panic! at the Disco, Steins;Gate, Once Upon a Time... in Hollywood, Who Framed Roger Rabbit?, 奇葩说！: all of them
-    are written like names.
+    """Panic! at the Disco, Steins;Gate, Once Upon a Time... in Hollywood, Who Framed Roger Rabbit?, 奇葩说！: names, as
+    they are written like names.
     """
     if _HAN.search(name):
         return _CRY.match(name) is not None and _PLEA.search(name) is None
