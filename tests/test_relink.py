@@ -8,6 +8,8 @@ import pytest
 
 from app.db.session import Database
 from app.index.spaces import Spaces
+from app.ingestion.link.revise import EntityPatch
+from app.ingestion.link.revise import patch as revise_patch
 from app.ingestion.relink import places
 from app.ingestion.relink.places import chunks_with, docs_by_term, sought
 from app.ingestion.relink.queries import get_postings
@@ -138,6 +140,22 @@ async def test_a_renamed_card_is_found_in_older_ones(written: Library) -> None:
     await relinking(written).run(written.id)
     assert "leitnerbox" in await mentioned(written, OLD[0])
     assert await examined(written) == {}
+
+
+async def test_a_name_that_a_person_gives_is_found_in_older_cards(written: Library) -> None:
+    await told(written, OLD, ("Flash cards", NEW[1]))
+    (row,) = await written.rows("SELECT id FROM entities WHERE workspace_id = :w AND key = 'flashcards'")
+    async with written.database.unit() as session:
+        patch = EntityPatch(aliases=["Leitner Box"])
+        await revise_patch(session, written.id, written.pipeline.linker, row[0], patch)
+    assert await relinking(written).run(written.id) == 1
+    found = await written.rows(
+        "SELECT m.name FROM mentions m JOIN cards c ON c.workspace_id = m.workspace_id AND c.id = m.card_id "
+        "WHERE m.workspace_id = :w AND m.entity_id = :id AND c.title = :t",
+        id=row[0],
+        t=OLD[0],
+    )
+    assert ("leitner box",) in found
 
 
 async def test_a_name_is_looked_for_once_and_only_what_is_new_is_embedded(written: Library) -> None:

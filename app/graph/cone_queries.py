@@ -176,11 +176,8 @@ async def insert_cone(
         for name, description in card.tellings.items():
             place = entities[card.card_id, name], card.card_id
             told[place] = max(told.get(place, ""), description, key=len)
-    await copy(
-        "entity_tellings",
-        "entity_id card_id description",
-        ((*place, description) for place, description in told.items()),
-    )
+    if told:
+        await copy("entity_tellings", "entity_id card_id description", ((*place, said) for place, said in told.items()))
     titles = {entities[card.card_id, row.entity] for card in cards for row in card.mentions if row.in_title}
     if titles:
         await note_names(session, workspace_id, titles)

@@ -19,6 +19,7 @@ from app.graph import cone_queries, entity_queries, revision_queries
 from app.graph.entity_pages import EntityNotFound
 from app.graph.entity_queries import Decision, EntityNameRow, Side, StoredEntity
 from app.graph.kinds import compatible, kind_of, type_of
+from app.graph.name_queries import note_names
 from app.ingestion.link.linker import Linker
 from app.ingestion.link.shapes import shown
 from app.jobs.job import NewJob
@@ -218,6 +219,8 @@ async def patch(
         is_edited=True,
     )
     await linker.edit(session, workspace_id, after)
+    if after.names != before.names:
+        await note_names(session, workspace_id, [after.id])
     await entity_queries.delete_all_vectors(session, workspace_id, [after.id])
     await _log(session, workspace_id, _side(before), _side(after), "edited", "user")
     for row in before.names:
