@@ -144,6 +144,8 @@ HARM = {
         "FROM entities WHERE merged_into IS NOT NULL"
     ),
     "mention_of_other_text": "UPDATE mentions SET name = 'Eve' WHERE start IS NOT NULL",
+    "telling_without_mention": "INSERT INTO entity_tellings (workspace_id, entity_id, card_id, description) "
+    "SELECT workspace_id, id, :id, 'A person.' FROM entities WHERE name = 'Ada'",
     "graph_row_of_another_card": "UPDATE relations SET card_id = gen_random_uuid()",
     "episode_without_card": "DELETE FROM episode_cards",
     "episode_of_trashed_card": "UPDATE cards SET trashed_at = now()",

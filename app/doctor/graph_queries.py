@@ -79,6 +79,10 @@ INVARIANTS: Final[Mapping[str, str]] = {
         SELECT count(*) FROM mentions m JOIN cards c ON c.workspace_id = m.workspace_id AND c.id = m.card_id
         WHERE (m.start IS NULL) <> (m."end" IS NULL)
            OR substr(c.content, m.start + 1, m."end" - m.start) <> m.name""",
+    "telling_without_mention": """
+        SELECT count(*) FROM entity_tellings t WHERE NOT EXISTS (
+            SELECT FROM mentions m
+            WHERE m.workspace_id = t.workspace_id AND m.entity_id = t.entity_id AND m.card_id = t.card_id)""",
     "graph_row_of_another_card": _summed([_of_another_card(table) for table in ("mentions", "relations", "points")]),
     # ------------------------------------------------------------------------------------ the cone
     "episode_without_card": """

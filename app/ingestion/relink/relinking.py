@@ -94,6 +94,8 @@ class Relinking:
             async with self._database.unit() as session:
                 if job is not None:
                     await job.hold(session)
+                # An entity that goes takes its names with it, under this lock.
+                await cone.lock_graph(session, workspace_id)
                 await names.settle_names(session, workspace_id, due, again)
 
     async def _find(self, workspace_id: uuid.UUID, due: Sequence[NameDue], job: JobContext | None) -> int:
