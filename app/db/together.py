@@ -1,20 +1,24 @@
 """Several statements in one round trip: parts of one, whose rows come back apart.
 
 Each part keeps its own file, its own `$1` and its own columns. Together they are planned and answered once, of one
-snapshot. Knows no table.
+snapshot. And statements in two sessions at the same time. Knows no table.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import raw
+
+T = TypeVar("T")
 
 Columns = tuple[tuple[str, str], ...]
 
@@ -39,6 +43,20 @@ async def fetch_together(session: AsyncSession, *parts: Part) -> list[list[Any]]
     for row in await (await raw(session)).fetch(statement, *(value for part in parts for value in part.values)):
         found[row["part"]].append(row)
     return found
+
+
+@asynccontextmanager
+async def running(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """This work, while something else is done in the block; it ends with it."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait((task,))
+        if not task.cancelled():
+            # Whoever failed first is told of; without this the loop would complain of the other.
+            task.exception()
 
 
 @lru_cache(maxsize=512)

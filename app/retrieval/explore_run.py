@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from collections.abc import Collection as Some
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.together import Part, fetch_together
+from app.db.together import Part, fetch_together, running
 from app.index.collections import Collection, TextKind
 from app.index.contributions import DocsWithAll
 from app.index.lexical import found_in, postings_part
@@ -35,8 +34,6 @@ from app.text.gazetteer import likely_keys
 from app.text.normalise import name_key
 from app.text.segment import Segmenter
 
-T = TypeVar("T")
-
 # Kinds of facts.
 _FACTS = (TextKind.relation, TextKind.point_edge)
 # The facts from whose entities the walk starts.
@@ -47,6 +44,8 @@ _ABOUT = 16
 _TITLES, _COMMON = 12, 20_000
 # How far down the lexical list those are looked for that pass a wide filter.
 _DEPTH_UNDER_FILTER = 10_000
+# Bridges that are worth two connections.
+_WORTH_TWO = 4
 # Entities that hops go on from.
 _FRONTIER = 50
 
@@ -80,15 +79,24 @@ Bridged = Found | None
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The facts nearest to the question with whom they are about; the scales of relations and of claims; the cards that
-    lead on, what they say of whom (`explore_bridges`) and claim (`explore_claims`).
+    lead on, what they say of whom (`explore_bridges`) and claim.
     """
 
     best: Sequence[tuple[float, Sequence[Entity]]]
     relations: Scale
     claims: Scale
     cards: Sequence[uuid.UUID]
-    about: Sequence[Any] = ()
-    claims_told: Sequence[Any] = ()
+    about: Sequence[Any]
+    claimed: Claimed
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What cards claim (`explore_claims`), the keys of likely names in it, and of these keys the titles."""
+
+    rows: Sequence[Any] = ()
+    keys: Mapping[uuid.UUID, Some[str]] = field(default_factory=dict)
+    titles: Mapping[str, Sequence[Entity]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +121,22 @@ class Exploration:
         settings: RetrievalSettings,
     ) -> None:
         self._session = session
-        self._beside = beside
+        self.beside = beside
         self._workspace_id = workspace_id
         self._space = space
         self._asked = asked
         self._segmenter = segmenter
         self._settings = settings
         self.reached = Reached(Scale(), asked.hits)
+        self._known_hashes: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
 
     async def look(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> tuple[list[Link], Nearest]:
         """What level search would look at, how cards name these entities, and the facts nearest to the question; `more`
         cards are taken.
         """
-        if self._beside is None:
+        if self.beside is None:
             return await self._pool(entities, more), await self._nearest_facts(self._session)
-        async with _running(self._nearest_facts(self._beside)) as nearest:
+        async with running(self._nearest_facts(self.beside)) as nearest:
             return await self._pool(entities, more), await nearest
 
     async def _nearest_facts(self, session: AsyncSession) -> Nearest:
@@ -136,8 +145,7 @@ class Exploration:
         if vector is None:
             return Nearest({kind: [] for kind in _FACTS}, [])
         await queries.settle(session, self._ef_search(self._windows()))
-        (rows,) = await fetch_together(session, self._near_part(vector))
-        near = anchors_of(rows, _FACTS)
+        near = anchors_of(await _rows(session, self._near_part(vector)), _FACTS)
         fits, points = self._fits(near)
         nearest = _nearest(fits)
         part = explore_queries.facts_part(
@@ -146,8 +154,7 @@ class Exploration:
             [owner for owner in nearest if owner in points],
             self._settings.explore_counted,
         )
-        (about,) = await fetch_together(session, part)
-        return Nearest(near, about)
+        return Nearest(near, await _rows(session, part))
 
     def _fits(self, near: Anchors) -> tuple[dict[uuid.UUID, float], set[uuid.UUID]]:
         """How well each of these fits, and those that are claims."""
@@ -243,8 +250,7 @@ class Exploration:
         )
 
     async def _fetch(self, part: Part) -> list[Any]:
-        (rows,) = await fetch_together(self._session, part)
-        return rows
+        return await _rows(self._session, part)
 
     async def links(
         self,
@@ -253,8 +259,18 @@ class Exploration:
         docs: Sequence[tuple[int, uuid.UUID]] = (),
     ) -> list[Link]:
         """How cards name these entities, few of each. What is reached on the way, and `more` cards, are taken."""
-        part = self._cards_part(entities, self._settings.explore_mentions, more=more, docs=docs)
-        return self.reached.take_links(await self._fetch(part), entities)
+        each = self._settings.explore_mentions
+        if self.beside is None or len(entities) < _WORTH_TWO:
+            rows = await self._fetch(self._cards_part(entities, each, more=more, docs=docs))
+            return self.reached.take_links(rows, entities)
+        # Every other one beside: the strongest have the most cards.
+        first = entities[::2]
+        own = {entity.id for entity in first}
+        part = self._cards_part(first, each, docs=[doc for doc in docs if doc[1] in own])
+        rest = self._cards_part(entities[1::2], each, more=more, docs=[doc for doc in docs if doc[1] not in own])
+        async with running(_rows(self.beside, rest)) as others:
+            rows = await self._fetch(part)
+            return self.reached.take_links([*rows, *await others], entities)
 
     async def near_facts(self) -> Anchors:
         """The facts nearest to the question, by themselves."""
@@ -271,43 +287,63 @@ class Exploration:
 
     async def facts(self, seeded: Mapping[uuid.UUID, float], nearest: Nearest) -> Facts:
         """What the best cards say of whom, and whom the facts nearest to the question are about."""
-        asked, settings = self._asked, self._settings
+        settings = self._settings
         relations, claims = self.scales(nearest.anchors)
         fits, _ = self._fits(nearest.anchors)
         best = sorted(seeded, key=lambda card: (-seeded[card], card))[: settings.explore_beam]
         if not settings.explore_hop or not settings.explore_bridges or max(seeded.values(), default=0.0) <= 0:
             best = []
-        parts = []
-        if best:
-            each = _ABOUT + len(asked.names.entities)
-            parts.append(
-                explore_queries.bridges_part(
-                    self._workspace_id,
-                    self._space,
-                    asked.vector,
-                    best,
-                    settings.explore_facts,
-                    each,
-                    settings.explore_counted,
-                )
-            )
-        if best and asked.vector is not None and settings.explore_overlooked:
-            parts.append(
-                explore_queries.claims_part(
-                    self._workspace_id,
-                    self._space,
-                    asked.vector,
-                    best,
-                    settings.explore_facts,
-                    settings.explore_overlooked,
-                )
-            )
-        rows = await fetch_together(self._session, *parts) if parts else []
+        if self.beside is None:
+            said, claimed = await self._said(self._session, best), await self._claimed(self._session, best)
+        else:
+            # A third of the cards beside, where something else is to be asked too.
+            first = best[: -(len(best) // 3) or None]
+            async with running(self._told(self.beside, best[len(first) :], best)) as told:
+                said = await self._said(self._session, first)
+                more, claimed = await told
+                said += more
         about: dict[uuid.UUID, list[Entity]] = {}
         for row in nearest.about:
             about.setdefault(row["relation_id"] or row["point_id"], []).append(explore_queries.entity_of(row))
         walked = [(fits[owner], about[owner]) for owner in _nearest(fits) if owner in about]
-        return Facts(walked, relations, claims, best, *rows)
+        return Facts(walked, relations, claims, best, said, claimed)
+
+    async def _told(
+        self, session: AsyncSession, cards: Sequence[uuid.UUID], claiming: Sequence[uuid.UUID]
+    ) -> tuple[list[Any], Claimed]:
+        return await self._said(session, cards), await self._claimed(session, claiming)
+
+    async def _said(self, session: AsyncSession, cards: Sequence[uuid.UUID]) -> list[Any]:
+        """What these cards say of whom."""
+        settings = self._settings
+        if not cards:
+            return []
+        part = explore_queries.bridges_part(
+            self._workspace_id,
+            self._space,
+            self._asked.vector,
+            cards,
+            settings.explore_facts,
+            _ABOUT + len(self._asked.names.entities),
+            settings.explore_counted,
+        )
+        return await _rows(session, part)
+
+    async def _claimed(self, session: AsyncSession, cards: Sequence[uuid.UUID]) -> Claimed:
+        """What these cards claim, and titles that stand in it."""
+        settings, vector = self._settings, self._asked.vector
+        if not cards or vector is None or not settings.explore_overlooked:
+            return Claimed()
+        part = explore_queries.claims_part(
+            self._workspace_id, self._space, vector, cards, settings.explore_facts, settings.explore_overlooked
+        )
+        rows = await _rows(session, part)
+        keys = {row["point_id"]: likely_keys(row["text"], self._segmenter) for row in rows}
+        wanted = set[str]().union(*keys.values())
+        if not wanted:
+            return Claimed(rows, keys)
+        part = explore_queries.titles_part(self._workspace_id, wanted, settings.explore_counted)
+        return Claimed(rows, keys, explore_queries.titles_of(await _rows(session, part)))
 
     async def bridges(self, seeded: Mapping[uuid.UUID, float], facts: Facts) -> tuple[list[Bridge], Bridged]:
         """Where the best cards lead on to, and what words say of that."""
@@ -324,33 +360,19 @@ class Exploration:
                 elif row["point_distance"] is not None:
                     fact = Fact(facts.claims.lift(1.0 - row["point_distance"]), point_id=row["point_id"])
                 about.setdefault(row["card_id"], []).append((explore_queries.entity_of(row), fact))
+        for card, found in self._overlooked(facts).items():
+            known = named | {entity.id for entity, _ in about.get(card, ())}
+            about.setdefault(card, []).extend(
+                (entity, fact)
+                for entity, fact in found
+                if entity.id not in known and name_key(entity.name) != name_key(self.reached.titles.get(card, ""))
+            )
         crossed = self._strongest(seeded, facts, about)
-        # Which words will be asked for is all but known before titles that the graph overlooked are.
-        words = self._words_of(crossed)
-        keys = {row["point_id"]: likely_keys(row["text"], self._segmenter) for row in facts.claims_told}
-        titles: dict[str, list[Entity]] = {}
-        wanted = set().union(*keys.values())
-        if wanted:
-            part = explore_queries.titles_part(self._workspace_id, wanted, self._settings.explore_counted)
-            rows, blocks = await fetch_together(self._session, part, self._postings_part(words))
-            titles = explore_queries.titles_of(rows)
-        else:
-            blocks = await self._fetch(self._postings_part(words)) if crossed else []
-        if titles:
-            for card, found in self._overlooked(facts, keys, titles).items():
-                known = named | {entity.id for entity, _ in about.get(card, ())}
-                about.setdefault(card, []).extend(
-                    (entity, fact)
-                    for entity, fact in found
-                    if entity.id not in known and name_key(entity.name) != name_key(self.reached.titles.get(card, ""))
-                )
-            crossed = self._strongest(seeded, facts, about)
-            more = self._words_of(crossed)
-            if not (more[0] <= words[0] and more[1] <= words[1]):
-                words, blocks = more, await self._fetch(self._postings_part(more))
         if not crossed:
             return [], None
-        return crossed, found_in(blocks, [Collection.chunk], *map(sorted, words))[Collection.chunk]
+        words = self._words_of(crossed)
+        blocks = await self._fetch(postings_part(self._workspace_id, [Collection.chunk], *words))
+        return crossed, found_in(blocks, [Collection.chunk], *words)[Collection.chunk]
 
     def _strongest(
         self,
@@ -366,28 +388,26 @@ class Exploration:
         )
 
     def _hashes(self, name: str) -> tuple[Sequence[int], Sequence[int]]:
-        return question_hashes(self._segmenter.terms(name))
+        if name not in self._known_hashes:
+            self._known_hashes[name] = question_hashes(self._segmenter.terms(name))
+        return self._known_hashes[name]
 
-    def _words_of(self, crossed: Sequence[Bridge]) -> tuple[set[int], set[int]]:
+    def _words_of(self, crossed: Sequence[Bridge]) -> tuple[list[int], list[int]]:
         """(words, grams) of the names of bridges that the question does not have."""
         hashes = [self._hashes(bridge.entity.name) for bridge in crossed]
         words = {word for words, _ in hashes for word in words} - set(self._asked.words)
-        return words, {gram for _, grams in hashes for gram in grams} - set(self._asked.grams)
+        return sorted(words), sorted({gram for _, grams in hashes for gram in grams} - set(self._asked.grams))
 
-    def _postings_part(self, words: tuple[set[int], set[int]]) -> Part:
-        return postings_part(self._workspace_id, [Collection.chunk], sorted(words[0]), sorted(words[1]))
-
-    def _overlooked(
-        self, facts: Facts, keys: Mapping[uuid.UUID, Some[str]], titles: Mapping[str, Sequence[Entity]]
-    ) -> dict[uuid.UUID, list[tuple[Entity, Fact]]]:
+    def _overlooked(self, facts: Facts) -> dict[uuid.UUID, list[tuple[Entity, Fact]]]:
         """Titles that stand in what the best cards claim: those that came in later than the card, and names that
         nothing but the title's own card could have told from other words.
         """
+        claimed = facts.claimed
         found: dict[uuid.UUID, dict[uuid.UUID, tuple[Entity, Fact]]] = {}
-        for row in sorted(facts.claims_told, key=lambda row: (row["distance"], row["point_id"])):
+        for row in sorted(claimed.rows, key=lambda row: (row["distance"], row["point_id"])):
             fact = Fact(facts.claims.lift(1.0 - row["distance"]), point_id=row["point_id"])
-            for key in sorted(set(keys[row["point_id"]]) & titles.keys()):
-                for entity in titles[key]:
+            for key in sorted(set(claimed.keys[row["point_id"]]) & claimed.titles.keys()):
+                for entity in claimed.titles[key]:
                     found.setdefault(row["card_id"], {}).setdefault(entity.id, (entity, fact))
         return {card: list(some.values()) for card, some in found.items()}
 
@@ -453,18 +473,9 @@ class Exploration:
         return edges, {row["entity_id"]: row["name"] for row in rows}
 
 
-@asynccontextmanager
-async def _running(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """This work, while something else is done in the block; it ends with it."""
-    task = asyncio.create_task(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.wait((task,))
-        if not task.cancelled():
-            # Whoever failed first is told of; without this the loop would complain of the other.
-            task.exception()
+async def _rows(session: AsyncSession, part: Part) -> list[Any]:
+    (rows,) = await fetch_together(session, part)
+    return rows
 
 
 def _nearest(fits: Mapping[uuid.UUID, float]) -> list[uuid.UUID]:

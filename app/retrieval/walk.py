@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.together import running
 from app.retrieval import explore_queries
 from app.retrieval.namesakes import ID, Keys, Known, Namesakes, keys_of, packed
 from app.retrieval.settings import RetrievalSettings
@@ -196,12 +197,23 @@ class Graphs:
             return graph
 
     async def around(
-        self, session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID], version: Any = None
+        self,
+        session: AsyncSession,
+        workspace_id: uuid.UUID,
+        cards: Sequence[uuid.UUID],
+        version: Any = None,
+        beside: AsyncSession | None = None,
     ) -> Graph:
-        """Of these cards alone; `version` as for `whole`."""
+        """Of these cards alone; `version` as for `whole`. Half of it is read `beside`, where that is given."""
         if version is None:
             version = await explore_queries.get_version(session, workspace_id)
-        return await self._read(session, workspace_id, version, cards)
+        if beside is None:
+            return await self._read(session, workspace_id, version, cards)
+        async with running(explore_queries.get_graph(beside, workspace_id, cards[1::2])) as others:
+            namesakes = await self._namesakes_of(session, workspace_id, version)
+            half = await explore_queries.get_graph(session, workspace_id, cards[::2])
+            packed = [one + other for one, other in zip(half, await others, strict=True)]
+        return await _built(packed, namesakes)
 
     def _fresh(self, workspace_id: uuid.UUID, version: Any) -> Graph | None:
         kept = self._kept.get(workspace_id)
@@ -216,10 +228,16 @@ class Graphs:
     async def _read(
         self, session: AsyncSession, workspace_id: uuid.UUID, version: Any, cards: Sequence[uuid.UUID] | None
     ) -> Graph:
-        namesakes = await self._namesakes.of(session, workspace_id, explore_queries.state_of_entities(version))
-        named, said, titled = await explore_queries.get_graph(session, workspace_id, cards)
-        records = np.frombuffer(named, NAMED), np.frombuffer(said, SAID), np.frombuffer(titled, TITLED)
-        return await asyncio.to_thread(build, *records, namesakes)
+        namesakes = await self._namesakes_of(session, workspace_id, version)
+        return await _built(await explore_queries.get_graph(session, workspace_id, cards), namesakes)
+
+    async def _namesakes_of(self, session: AsyncSession, workspace_id: uuid.UUID, version: Any) -> Namesakes:
+        return await self._namesakes.of(session, workspace_id, explore_queries.state_of_entities(version))
+
+
+async def _built(packed: Sequence[bytes], namesakes: Namesakes) -> Graph:
+    named, said, titled = (np.frombuffer(*part) for part in zip(packed, (NAMED, SAID, TITLED), strict=True))
+    return await asyncio.to_thread(build, named, said, titled, namesakes)
 
 
 def _put(start: F8, places: npt.NDArray[np.intp], values: Collection[float]) -> None:

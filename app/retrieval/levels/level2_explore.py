@@ -1,10 +1,12 @@
 """Level 2: from the entities that a question names into the graph.
 
 Few round trips, none of them open while the embedder works: what the workspace is; names and postings. Then how to
-plan; the pool of level search with facts and the cards of the names; what the best cards say of whom; the words of
-their bridges; the cards behind these; texts. Eight in all, some more where a name is not known as it is written, a hub
-is named, or the graph is too large to be kept. What they find is counted by `explore` (or `explore_hops`), the walk
-goes through `walk`. A leg that fails is an empty leg and a word in `degraded`.
+plan; the pool of level search with the cards of the names; what the best cards say of whom; the words of their
+bridges; the cards behind these; texts. Eight one after the other, some more where a name is not known as it is
+written, a hub is named, or the graph is too large to be kept. The nearest facts, what the best cards claim, and halves
+of the larger statements are asked in a second session meanwhile, if few questions are asked at the time. What they
+find is counted by `explore` (or `explore_hops`), the walk goes through `walk`. A leg that fails is an empty leg and a
+word in `degraded`.
 """
 
 from __future__ import annotations
@@ -50,6 +52,9 @@ from app.text.segment import Segmenter, Terms
 # What is usual changes slowly.
 _MEANS_SECONDS = 300.0
 
+# So many questions at once have a second connection: where more are asked, the server has enough to do.
+_SECONDS = 3
+
 Ranked = list[tuple[uuid.UUID, float]]
 
 
@@ -70,7 +75,7 @@ class ExploreLevel:
         self._graphs = Graphs(settings, clock)
         self._calibrations = Calibrations()
         self._clock = clock
-        self._seconds = asyncio.Semaphore(database.pool_status()["size"] // 2)
+        self._seconds = asyncio.Semaphore(min(database.pool_status()["size"] // 2, _SECONDS))
         self._means: dict[tuple[uuid.UUID, int], tuple[Sequence[Any], float]] = {}
 
     async def search(self, workspace_id: uuid.UUID, question: Question, route: Route) -> Evidence | None:
@@ -187,7 +192,7 @@ class ExploreLevel:
         beamed = explore.beam(reached.rate() | seeded, titled, hops, settings)
         if settings.explore_walk and graph is None:
             best = sorted(beamed, key=lambda card: (-beamed[card], card))[: settings.explore_walk_around]
-            graph = await self._graphs.around(session, workspace_id, best, asked.version)
+            graph = await self._graphs.around(session, workspace_id, best, asked.version, run.beside)
             walked = await asyncio.to_thread(graph.walk, *start)
         visits = {} if graph is None or walked is None else graph.of_cards(walked, beamed)
         clock.lap("hops")
