@@ -170,6 +170,13 @@ class Desk:
             "AND b.id = a.merged_into WHERE a.workspace_id = :w AND b.merged_into IS NOT NULL",
             "no name of its own": "SELECT count(*) FROM entities e WHERE workspace_id = :w AND NOT EXISTS "
             "(SELECT FROM entity_names n WHERE n.workspace_id = :w AND n.entity_id = e.id AND n.key = e.key)",
+            "a pair of one": "SELECT count(*) FROM entity_pairs p "
+            "JOIN entities l ON l.workspace_id = :w AND l.id = p.left_id "
+            "JOIN entities r ON r.workspace_id = :w AND r.id = p.right_id WHERE p.workspace_id = :w "
+            "AND p.state = 'waiting' AND coalesce(l.merged_into, l.id) = coalesce(r.merged_into, r.id)",
+            "another name than its own": "SELECT count(*) FROM entities e JOIN entity_names n "
+            "ON n.workspace_id = :w AND n.entity_id = e.id AND n.key = e.key WHERE e.workspace_id = :w "
+            "AND n.name <> e.name",
             "not one vector": "SELECT count(*) FROM entities e WHERE workspace_id = :w AND (SELECT count(*) "
             "FROM entity_vectors v WHERE v.workspace_id = :w AND v.owner_id = e.id) <> 1",
         }

@@ -33,6 +33,23 @@ async def test_equal_keys_are_one_entity_and_a_repeated_post_adds_nothing(desk: 
     await desk.in_order()
 
 
+async def test_an_entity_keeps_the_spelling_of_its_own_name(desk: Desk) -> None:
+    """What is embedded goes by it, whatever its only card calls it when it is read again."""
+    card = await desk.tell("inbox")
+    await desk.tell("INBOX", card=card)
+    assert await desk.rows("SELECT e.name, n.name FROM entities e JOIN entity_names n ON n.entity_id = e.id") == [
+        ("inbox", "inbox")
+    ]
+    await desk.in_order()
+
+
+async def test_a_candidate_that_is_merged_on_better_grounds_waits_for_nobody(desk: Desk) -> None:
+    await desk.tell(named("MECE", "concept"))
+    await desk.tell(named("Mutually Exclusive Collectively Exhaustive", "concept", "", "MECE"))
+    assert len(await desk.groups()) == 1
+    await desk.in_order()
+
+
 async def test_a_middle_initial_is_merged_with_audit_whichever_comes_first(desk: Desk) -> None:
     """C1."""
     await desk.tell(named("Donald J. Trump", "person", "45th President of the United States"))

@@ -444,6 +444,22 @@ async def insert_pairs(
     return [(row["left_id"], row["right_id"]) for row in rows]
 
 
+async def settle_joined_pairs(session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> None:
+    """Pairs with one of these that wait, and are one entity by now, do not wait any more."""
+    await (await raw(session)).execute(
+        """
+        UPDATE entity_pairs p SET state = 'merged', decided_by = 'rule', decided_at = now()
+        FROM entities l, entities r
+        WHERE p.workspace_id = $1 AND p.state = 'waiting'
+          AND (p.left_id = ANY ($2::uuid[]) OR p.right_id = ANY ($2::uuid[]))
+          AND l.workspace_id = $1 AND l.id = p.left_id AND r.workspace_id = $1 AND r.id = p.right_id
+          AND coalesce(l.merged_into, l.id) = coalesce(r.merged_into, r.id)
+        """,
+        workspace_id,
+        list(ids),
+    )
+
+
 async def delete_vectors(session: AsyncSession, workspace_id: uuid.UUID, space_id: int, ids: list[uuid.UUID]) -> None:
     """Before new ones are written in their place."""
     await (await raw(session)).execute(

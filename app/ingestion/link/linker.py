@@ -117,6 +117,9 @@ class Linker:
         for merge in matched.merges:
             await entity_queries.set_merged(session, workspace_id, [merge.one.id, *merge.moved], merge.into)
         await entity_queries.insert_pairs(session, workspace_id, space[0], matched.pairs)
+        joined = {*matched.roots, *(one for merge in matched.merges for one in (merge.one.id, *merge.moved))}
+        if joined:
+            await entity_queries.settle_joined_pairs(session, workspace_id, sorted(joined))
         await entity_queries.insert_decisions(session, workspace_id, matched.decisions)
         return current.given
 

@@ -327,8 +327,8 @@ def _names(
             other = shape(alias)
             if len(found) < MOST_ALIASES and other.key not in taken and answers_to(own, other):
                 found.setdefault(other.key, EntityNameRow(other.key, other.name))
-    if key not in found:
-        found[key] = EntityNameRow(key, name)
+    # However a draft spells it, its own name is the entity's: what is embedded goes by that.
+    found[key] = replace(found[key], name=name) if key in found else EntityNameRow(key, name)
     return tuple(found[at] for at in sorted(found))
 
 
