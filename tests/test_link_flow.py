@@ -44,9 +44,11 @@ async def test_an_entity_keeps_the_spelling_of_its_own_name(desk: Desk) -> None:
 
 
 async def test_a_candidate_that_is_merged_on_better_grounds_waits_for_nobody(desk: Desk) -> None:
-    await desk.tell(named("MECE", "concept"))
-    await desk.tell(named("Mutually Exclusive Collectively Exhaustive", "concept", "", "MECE"))
+    long = "Mutually Exclusive Collectively Exhaustive"
+    await desk.tell("MECE")
+    await desk.link({await desk.card("a"): [named("MECE", "other", "", long)], await desk.card("b"): [named(long)]})
     assert len(await desk.groups()) == 1
+    assert await desk.rows("SELECT state, decided_by FROM entity_pairs WHERE workspace_id = :w") == [("merged", "rule")]
     await desk.in_order()
 
 
