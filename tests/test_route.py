@@ -75,6 +75,14 @@ def test_a_question_about_somebody_is_not_about_the_whole_collection_beyond_doub
     assert fitted(gated(decision, EVERYTHING), replace(EVERYTHING, names_known=True)).level is context
 
 
+def test_where_facts_are_found_by_passages_a_name_without_a_card_of_its_own_leads_nowhere_else() -> None:
+    guess = Route(search, "classifier", 0.9)
+    particular = replace(EVERYTHING, names_known=True, names_particular=True)
+    assert fitted(guess, particular).level is explore
+    assert fitted(guess, replace(particular, passages_first=True)).level is search
+    assert fitted(guess, replace(particular, passages_first=True, names_card=True)).level is explore
+
+
 def test_form_and_not_subject_decides() -> None:
     """Names, numbers and quotations are signs before anything is compared."""
     assert masked("Who founded Acme Corp in 1999?") == "who founded § in 0"

@@ -111,14 +111,15 @@ def fitted(decision: Route, facts: Facts) -> Route:
     particular begins at the cards that speak of it: what else it asks for is often in one that these lead to. One that
     does not looks for a claim in the middle of some text, which level context compares claim by claim and level search
     by passages. So does one that finds names in long cards alone, where to have found the card is not to have found the
-    place. And one that names anything known does not ask about the collection as a whole. Measured by `bench.regret`.
+    place. Where facts are found by passages, only a name with a card of its own leads to more than these. And one that
+    names anything known does not ask about the collection as a whole. Measured by `bench.regret`.
     """
     if not may_be_fitted(decision) or decision.level is Level.chat:
         return decision
     if decision.level is Level.insight and not facts.names_known:
         return decision
     are_long = facts.passages is not None and facts.passages > _LONG_CARDS
-    if facts.names_card or (facts.names_particular and not are_long):
+    if facts.names_card or (facts.names_particular and not are_long and not facts.passages_first):
         return _led(decision, Level.explore, KNOWN_NAME)
     if _has_claims(facts) and (decision.level is not Level.explore or are_long):
         return _led(decision, Level.context, READS_CLAIMS)
