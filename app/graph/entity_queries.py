@@ -268,7 +268,7 @@ async def list_nearest(
     asked = [HalfVector(vector) for vector in vectors]
     if indexed:
         await connection.execute(
-            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', '40', true)"
+            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', '80', true)"
         )
         # Only with the index's own expression and predicate, written out, can the planner use it.
         distance = "v.dense::halfvec({0}) <=> q.v::halfvec({0})".format(len(vectors[0]))

@@ -49,7 +49,7 @@ async def nearest(
     vector: npt.NDArray[np.float32],
     limit: int,
     approximate: Collection[TextKind] = (),
-    ef_search: int = 64,
+    ef_search: int = 128,
 ) -> Anchors:
     """The nearest texts of one kind, as `nearest_many` finds them."""
     return (await nearest_many(session, workspace_id, space, [kind], vector, limit, approximate, ef_search))[kind]
@@ -63,7 +63,7 @@ async def nearest_many(
     vector: npt.NDArray[np.float32],
     limit: int,
     approximate: Collection[TextKind] = (),
-    ef_search: int = 64,
+    ef_search: int = 128,
 ) -> dict[TextKind, Anchors]:
     """Of each kind up to `limit` owners whose text is nearest. An entity that was merged counts as the surviving one.
 

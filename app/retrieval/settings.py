@@ -20,7 +20,7 @@ class RetrievalSettings(BaseModel):
     exact_scan_windows: int = Field(
         30_000, ge=0, description="Workspaces with no more vectors than this are scanned exactly"
     )
-    hnsw_ef_search: int = Field(200, ge=10, le=1000)
+    hnsw_ef_search: int = Field(400, ge=10, le=1000)
     snippet_chars: int = Field(240, ge=40, le=2000)
     evidence_spans: int = Field(3, ge=1, le=20, description="Spans of evidence per hit")
 

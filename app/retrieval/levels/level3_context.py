@@ -131,7 +131,7 @@ class ContextLevel:
                     rrf_k=self._settings.rrf_k,
                     with_links=preset == "published",
                     with_vectors=preset == "chain" and self._settings.context_echo > 0,
-                    ef_search=max(self._settings.context_anchors * 5 // 4, 64),
+                    ef_search=min(max(self._settings.context_anchors * 3, 160), 1000),
                     cards=question.context_cards,
                     also_han=not asked.in_han if calibration.speaks_both(TextKind.point, script) else None,
                 ),
