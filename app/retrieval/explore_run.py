@@ -44,6 +44,8 @@ _ABOUT = 16
 _TITLES, _COMMON = 12, 20_000
 # How far down the lexical list those are looked for that pass a wide filter.
 _DEPTH_UNDER_FILTER = 10_000
+# So many bytes of postings are scored in less time than a thread takes to begin and to come back.
+SCORED_AT_ONCE_BYTES = 1 << 20
 # Bridges that are worth two connections.
 _WORTH_TWO = 4
 # Entities that hops go on from.
@@ -427,7 +429,10 @@ class Exploration:
             for doc in titles.of(hashes[bridge.entity.id][0], _TITLES, _COMMON)
         ]
         far = await self.links([bridge.entity for bridge in crossed], more, docs)
-        words_of = await asyncio.to_thread(reached.words_of, asked.postings, bridged)
+        if asked.postings.size + bridged.size > SCORED_AT_ONCE_BYTES:
+            words_of = await asyncio.to_thread(reached.words_of, asked.postings, bridged)
+        else:
+            words_of = reached.words_of(asked.postings, bridged)
         places = {chunk: place for place, chunk in enumerate(reached.chunks)}
         by_entity: dict[uuid.UUID, list[Link]] = {}
         for link in far:

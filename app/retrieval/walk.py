@@ -35,6 +35,8 @@ _MENTION, _OWN, _RELATION = 1.0, 2.0, 1.0
 # A graph that is written to all the time is read anew no more often than that reading takes this share of the time.
 _READING_SHARE = 0.05
 _MOST_GRAPHS = 64
+# So few edges are walked in less time than a thread takes to begin.
+_SMALL = 20_000
 # A workspace that is too large rarely gets small.
 _LARGE_SECONDS = 300.0
 
@@ -237,7 +239,16 @@ class Graphs:
 
 async def _built(packed: Sequence[bytes], namesakes: Namesakes) -> Graph:
     named, said, titled = (np.frombuffer(*part) for part in zip(packed, (NAMED, SAID, TITLED), strict=True))
+    if len(named) + len(said) <= _SMALL:
+        return build(named, said, titled, namesakes)
     return await asyncio.to_thread(build, named, said, titled, namesakes)
+
+
+async def walked(graph: Graph, entities: Mapping[uuid.UUID, float], cards: Mapping[uuid.UUID, float]) -> F8:
+    """What `Graph.walk` finds, in a thread where that takes long."""
+    if graph.size <= _SMALL:
+        return graph.walk(entities, cards)
+    return await asyncio.to_thread(graph.walk, entities, cards)
 
 
 def _put(start: F8, places: npt.NDArray[np.intp], values: Collection[float]) -> None:

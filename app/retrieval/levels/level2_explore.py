@@ -36,14 +36,14 @@ from app.retrieval.explore import Entity, Link
 from app.retrieval.explore_hits import Found, best_hops, told_hits
 from app.retrieval.explore_names import Named, named
 from app.retrieval.explore_paths import Trail
-from app.retrieval.explore_run import Asked, Exploration, hops_of
+from app.retrieval.explore_run import SCORED_AT_ONCE_BYTES, Asked, Exploration, hops_of
 from app.retrieval.explore_similar import parts_of, spelt_like, unanswered
 from app.retrieval.levels.level1_search import Clock
 from app.retrieval.question_vectors import QuestionEmbedder
 from app.retrieval.reading import LONG_QUERY, aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Question, Route
-from app.retrieval.walk import Graphs
+from app.retrieval.walk import Graphs, walked
 from app.text.gazetteer import Run, candidate_runs
 from app.text.names import find_names
 from app.text.normalise import is_chinese, name_key
@@ -113,7 +113,10 @@ class ExploreLevel:
                 large = await self._sizes.large(session, workspace_id, space)
                 means = await self._usual(session, workspace_id, space)
                 calibration = await self._calibrations.of(session, workspace_id, space)
-            hits = await asyncio.to_thread(score, postings, subset)
+            if postings.size > SCORED_AT_ONCE_BYTES:
+                hits = await asyncio.to_thread(score, postings, subset)
+            else:
+                hits = score(postings, subset)
             clock.lap("lexical")
             found = await asking.vectors(space.key, degraded)
             clock.lap("embedding")
@@ -183,8 +186,8 @@ class ExploreLevel:
             if settings.explore_walk and not asked.question.filters
             else None
         )
-        walked = None if graph is None else await asyncio.to_thread(graph.walk, *start)
-        more = {} if graph is None or walked is None else graph.best_cards(walked, settings.explore_walk_cards)
+        visited = None if graph is None else await walked(graph, *start)
+        more = {} if graph is None or visited is None else graph.best_cards(visited, settings.explore_walk_cards)
         clock.lap("walk")
         crossed, bridged = await run.bridges(seeded, facts)
         clock.lap("bridges")
@@ -193,8 +196,8 @@ class ExploreLevel:
         if settings.explore_walk and graph is None:
             best = sorted(beamed, key=lambda card: (-beamed[card], card))[: settings.explore_walk_around]
             graph = await self._graphs.around(session, workspace_id, best, asked.version, run.beside)
-            walked = await asyncio.to_thread(graph.walk, *start)
-        visits = {} if graph is None or walked is None else graph.of_cards(walked, beamed)
+            visited = await walked(graph, *start)
+        visits = {} if graph is None or visited is None else graph.of_cards(visited, beamed)
         clock.lap("hops")
         ranked = explore.merged(beamed, visits, settings)
         ways = best_hops(hops, {card for card, _ in ranked[: asked.question.limit]}, settings.explore_paths)
