@@ -48,6 +48,30 @@ async def test_a_unit_commits_whole_or_not_at_all(database: Database) -> None:
         assert await people.find_workspace(session, "lost") is None
 
 
+@pytest.mark.parametrize("reads_first", [False, True])
+async def test_who_is_interrupted_leaves_no_transaction_to_the_next(database: Database, reads_first: bool) -> None:
+    """Wherever it happens: what the next one writes over that connection is committed."""
+    async with database.unit() as session:
+        await (await raw(session)).execute("CREATE TABLE kept (id int)")
+
+    async def interrupted() -> None:
+        async with database.unit() as session:
+            if reads_first:
+                await session.execute(text("SELECT 1"))
+            await (await raw(session)).execute("SELECT 1")
+
+    for steps in range(150):
+        task = asyncio.create_task(interrupted())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait((task,))
+        async with database.unit() as session:
+            await (await raw(session)).execute(f"INSERT INTO kept VALUES ({steps})")
+    async with database.read() as session:
+        assert await session.scalar(text("SELECT count(*) FROM kept")) == 150
+
+
 async def test_the_raw_connection_is_in_the_session_s_transaction(database: Database) -> None:
     async def failing() -> None:
         async with database.unit() as session:

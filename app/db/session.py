@@ -168,18 +168,11 @@ async def raw(session: AsyncSession) -> Any:
     fairy = await connection.get_raw_connection()
     adapted: Any = fairy.dbapi_connection
     if adapted._transaction is None:
-        # SQLAlchemy begins with its own first statement, and only then; ours must be in the same transaction.
-        await _begin(session, adapted)
+        # SQLAlchemy begins with its own first statement, and only then; ours must be in the same transaction. Not by
+        # the adapter's own method: whoever is interrupted in it leaves a transaction to the connection's next user.
+        await session.execute(text("SELECT"))
     session.info[_RAW] = session.sync_session.get_transaction(), adapted, fairy.driver_connection
     return fairy.driver_connection
-
-
-async def _begin(session: AsyncSession, adapted: Any) -> None:
-    try:
-        await adapted._start_transaction()
-    except Exception:
-        # The same failure once more, by the way on which SQLAlchemy finds out that a connection is gone.
-        await session.execute(text("SELECT"))
 
 
 def _milliseconds(seconds: float) -> str:
