@@ -215,10 +215,21 @@ def test_what_chinese_teaches_does_not_change_english(samples: dict[str, str]):
 @pytest.mark.parametrize("reported", [10, 100_000])
 def test_who_counts_something_else_teaches_nothing(samples: dict[str, str], reported: int):
     corrections = Corrections()
+    before = corrections.counter("anthropic", "m").count(samples["en"])
     corrections.learn("anthropic", "m", samples["en"], 10_000, reported)
-    assert isinstance(corrections.counter("anthropic", "m"), ScriptEstimate)
+    assert corrections.counter("anthropic", "m").count(samples["en"]) == before
     corrections.learn("anthropic", "m", "short", 20, 30)
-    assert isinstance(corrections.counter("anthropic", "m"), ScriptEstimate)
+    assert corrections.counter("anthropic", "m").count(samples["en"]) == before
+
+
+@pytest.mark.parametrize("real", REAL)
+@pytest.mark.parametrize("kind", ["zh", "en", "mixed", "code", "json"])
+def test_a_first_prompt_is_never_counted_too_low(samples: dict[str, str], real: str, kind: str):
+    """Of a model that nothing is known of: what is unsure counts as more."""
+    counter = Corrections(lambda provider, model: ScriptEstimate()).counter("x", real)
+    for at in range(0, 6000, 1500):
+        text = samples[kind][at : at + 3000]
+        assert counter.count(text) >= 0.95 * REAL[real].count(text), (at, counter.count(text))
 
 
 def test_an_exact_counter_stays_unless_it_is_of_another_vocabulary(samples: dict[str, str]):

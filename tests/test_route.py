@@ -83,6 +83,24 @@ def test_where_facts_are_found_by_passages_a_name_without_a_card_of_its_own_lead
     assert fitted(guess, replace(particular, passages_first=True, names_card=True)).level is explore
 
 
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize(
+    ("question", "level"),
+    [
+        ("根据信通院关于我国5G发展的白皮书，我国5G政策呈现出哪些特点？", search),
+        ("我国区块链发展面临的主要挑战有哪些？", search),
+        ("半年间联通在科技创新中取得了哪三个收获？", search),
+        ("我的笔记里反复出现哪些主题？", insight),
+        ("这一年我最关心什么？", insight),
+    ],
+)
+def test_where_facts_are_found_by_passages_only_the_collection_is_asked_as_a_whole(
+    question: str, level: Level, known: bool
+) -> None:
+    facts = replace(EVERYTHING, passages_first=True, names_known=known and level is search)
+    assert route(question, None, facts).level is level
+
+
 def test_form_and_not_subject_decides() -> None:
     """Names, numbers and quotations are signs before anything is compared."""
     assert masked("Who founded Acme Corp in 1999?") == "who founded § in 0"
@@ -156,7 +174,9 @@ WITH_ITS_CARD = replace(NAMES_ONE, passages=3.9, names_card=True)
         (insight, NAMES_NOTHING, insight, []),
         (insight, NAMES_A_HUB, context, [READS_CLAIMS]),
         (insight, NAMES_ONE, explore, [KNOWN_NAME]),
-        (chat, NAMES_ONE, chat, []),
+        # Small talk names nobody from the notes.
+        (chat, NAMES_ONE, search, [KNOWN_NAME]),
+        (chat, NAMES_NOTHING, chat, []),
         # Of a name in long cards the place is looked for, unless it has a card of its own.
         (search, IN_LONG_CARDS, context, [READS_CLAIMS]),
         (explore, IN_LONG_CARDS, context, [READS_CLAIMS]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import sqrt
 from typing import Final
 
 from app.budget.count import HAN, TokenCounter, counter_for, prefix_within
@@ -27,6 +28,8 @@ _MIN_TOKENS: Final = 200
 _CREDIBLE: Final = (0.5, 3.0)
 # Counting high wastes a little of a window, counting low overflows it.
 _RATHER_HIGH: Final = 1.02
+# Of the deviations of what is not known yet: a digit may be a token of its own.
+_CAUTION: Final = (1.0, 2.5, 1.0)
 
 Parts = tuple[float, float, float]
 
@@ -50,8 +53,14 @@ class Corrected:
         return self.counter.is_exact and self.factors == (1.0, 1.0, 1.0)
 
     def count(self, text: str) -> int:
+        """Higher than expected, by as much as is not known yet: what a first prompt leaves free is little, what it
+        overflows is refused.
+        """
         tokens = self.counter.count(text)
-        return max(round(_RATHER_HIGH * self.factor(parts_of(text, tokens)) * tokens), 1 if text else 0)
+        parts = parts_of(text, tokens)
+        # Part by part, and not the deviation of their sum: counts of pieces add up to that of the whole.
+        unsure = sum(_CAUTION[k] * sqrt(self.doubt[k][k]) * parts[k] for k in range(3))
+        return max(round((_RATHER_HIGH * self.factor(parts) + unsure) * tokens), 1 if text else 0)
 
     def truncate(self, text: str, max_tokens: int) -> str:
         return prefix_within(text, max_tokens, self.count)
@@ -86,7 +95,10 @@ class Corrections:
 
     def counter(self, provider: str, model: str | None) -> TokenCounter:
         known = self._known.get((provider, model))
-        return known if known is not None else self._counters(provider, model)
+        if known is not None:
+            return known
+        counter = self._counters(provider, model)
+        return counter if counter.is_exact else Corrected(counter)
 
     def learn(self, provider: str, model: str | None, text: str, counted: int, reported: int) -> None:
         """What a prompt of this text was counted as, and what the provider counted. An exact counter that is right
@@ -99,7 +111,7 @@ class Corrections:
         plain = known.counter.count(text)
         parts = parts_of(text, plain)
         # What stands around the text (formats of messages, tools) is not the vocabulary's.
-        reported -= counted - known.count(text)
+        reported -= counted - before.count(text)
         if plain == 0 or not _CREDIBLE[0] <= reported / plain <= _CREDIBLE[1]:
             return
         # Chat formats differ by a few tokens per message; that is no other vocabulary.

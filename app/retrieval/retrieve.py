@@ -19,7 +19,7 @@ from app.retrieval.levels.level2_explore import ExploreLevel
 from app.retrieval.levels.level3_context import ContextLevel
 from app.retrieval.levels.level4_insight import InsightLevel
 from app.retrieval.reading import LONG_QUERY
-from app.retrieval.route import NO_FACTS, Facts, closed, escalate, fitted, gated, may_be_fitted, route, wanted
+from app.retrieval.route import NO_FACTS, Facts, closed, escalate, fitted, gated, is_broad, may_be_fitted, route, wanted
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Filters, Level, Question, Route
 from app.text.gazetteer import candidate_runs
@@ -109,7 +109,7 @@ class Retriever:
         decision = gated(decision, facts)
         if question.wants_hits and facts.cards and decision.level is Level.chat:
             decision = replace(decision, level=Level.search, gates=[*decision.gates, "hits_wanted"])
-        return fitted(decision, facts), facts
+        return fitted(decision, facts, is_broad=is_broad(question.query)), facts
 
     async def _facts(self, workspace_id: uuid.UUID, question: Question, with_names: bool) -> Facts:
         """What the router wants to know of the workspace, in one round trip. What other names may be meant for, level

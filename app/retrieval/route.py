@@ -4,6 +4,7 @@ workspace knows of what is asked; and at most one level deeper where the evidenc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -17,11 +18,17 @@ from app.retrieval.types import Level, Route
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
 _NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
 
+# Cues of questions about the collection.
+_BROAD: Final = frozenset(("notes", "whole", "theme", "about_me", "summarise"))
+# 我国, 我市 and their kind are said by no one in particular.
+_WRITER: Final = re.compile("我(?![国市省县区党军院校司行方])|咱")
+
 # Cards of more passages than this are long.
 _LONG_CARDS: Final = 2.5
 
 KNOWN_NAME: Final = "known_name"
 READS_CLAIMS: Final = "reads_claims"
+READS_PASSAGES: Final = "reads_passages"
 """Gates that lead to another level than the words alone, see `fitted`."""
 
 
@@ -52,7 +59,7 @@ def route(query: str, explicit: Level | None, facts: Facts = NO_FACTS) -> Route:
     """The decision for one question; `gates` names what kept it from the level that its words call for."""
     if explicit is not None:
         return Route(explicit, "explicit")
-    return fitted(gated(wanted(query), facts), facts)
+    return fitted(gated(wanted(query), facts), facts, is_broad=is_broad(query))
 
 
 def wanted(query: str, model: Classifier | None = None) -> Route:
@@ -104,7 +111,7 @@ def may_be_fitted(decision: Route) -> bool:
     return decision.reason == "classifier"
 
 
-def fitted(decision: Route, facts: Facts) -> Route:
+def fitted(decision: Route, facts: Facts, *, is_broad: bool = True) -> Route:
     """The same, or the level at which this workspace answers such a question best.
 
     The form of a question tells a theme from a fact, but not where the fact lies. A question that names something in
@@ -112,18 +119,30 @@ def fitted(decision: Route, facts: Facts) -> Route:
     does not looks for a claim in the middle of some text, which level context compares claim by claim and level search
     by passages. So does one that finds names in long cards alone, where to have found the card is not to have found the
     place. Where facts are found by passages, only a name with a card of its own leads to more than these. And one that
-    names anything known does not ask about the collection as a whole. Measured by `bench.regret`.
+    names anything known does not ask about the collection as a whole, nor, where facts are found by passages, does one
+    that is not `is_broad`; and it is no small talk: answered without the notes, a fact is lost. Measured by
+    `bench.regret`.
     """
-    if not may_be_fitted(decision) or decision.level is Level.chat:
+    if not may_be_fitted(decision):
         return decision
-    if decision.level is Level.insight and not facts.names_known:
+    if decision.level is Level.chat:
+        return _led(decision, Level.search, KNOWN_NAME) if facts.names_known else decision
+    if decision.level is Level.insight and not facts.names_known and (is_broad or not facts.passages_first):
         return decision
     are_long = facts.passages is not None and facts.passages > _LONG_CARDS
     if facts.names_card or (facts.names_particular and not are_long and not facts.passages_first):
         return _led(decision, Level.explore, KNOWN_NAME)
     if _has_claims(facts) and (decision.level is not Level.explore or are_long):
         return _led(decision, Level.context, READS_CLAIMS)
+    if facts.passages_first and decision.level in (Level.context, Level.insight):
+        return _led(decision, Level.search, READS_PASSAGES)
     return decision
+
+
+def is_broad(query: str) -> bool:
+    """Whether a question speaks of the collection, of what goes through many notes, or of who wrote them."""
+    text = masked(query)
+    return _WRITER.search(text) is not None or bool(_BROAD & {CUES[place] for place in cues(text)})
 
 
 def _has_claims(facts: Facts) -> bool:
@@ -142,7 +161,8 @@ def escalate(decision: Route, evidence_weak: bool, facts: Facts = NO_FACTS) -> R
         return decision
     if decision.level is Level.chat or (facts.conversation and decision.reason == CONVERSATION):
         return decision
-    deepest = Level.context if {KNOWN_NAME, READS_CLAIMS} & set(decision.gates) else Level.insight
+    fact = {KNOWN_NAME, READS_CLAIMS, READS_PASSAGES} & set(decision.gates)
+    deepest = Level.context if fact else Level.insight
     for deeper in Level:
         if decision.level < deeper <= deepest and _gate(deeper, facts) is None and not _was_closed(deeper, decision):
             return replace(decision, level=deeper, escalated_from=decision.level)
