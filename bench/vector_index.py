@@ -32,10 +32,11 @@ QUESTIONS_OF_EACH, BATCH = 60, 256
 NEAREST = (10, 50)
 # (method, options, settings that questions are asked with)
 INDEXES: Sequence[tuple[str, str, Sequence[str]]] = (
-    ("hnsw", "m = 16, ef_construction = 64", ("hnsw.ef_search = 100", "hnsw.ef_search = 200")),
+    ("hnsw", "m = 16, ef_construction = 64", ("hnsw.ef_search = 200",)),
     ("hnsw", "m = 16, ef_construction = 32", ("hnsw.ef_search = 200",)),
-    ("hnsw", "m = 12, ef_construction = 48", ("hnsw.ef_search = 200",)),
-    ("hnsw", "m = 8, ef_construction = 32", ("hnsw.ef_search = 200",)),
+    ("hnsw", "m = 12, ef_construction = 64", ("hnsw.ef_search = 300",)),
+    ("hnsw", "m = 8, ef_construction = 64", ("hnsw.ef_search = 200", "hnsw.ef_search = 400")),
+    ("hnsw", "m = 8, ef_construction = 32", ("hnsw.ef_search = 400",)),
     ("ivfflat", "lists = 140", ("ivfflat.probes = 14", "ivfflat.probes = 28")),
     ("ivfflat", "lists = 280", ("ivfflat.probes = 28", "ivfflat.probes = 56")),
 )
