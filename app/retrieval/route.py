@@ -18,9 +18,10 @@ from app.retrieval.types import Level, Route
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
 _NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
 
-# Cues of questions about the collection.
-_BROAD: Final = frozenset(("notes", "whole", "theme", "about_me", "summarise"))
-# 我国, 我市 and their kind are said by no one in particular.
+# Cues of questions about the collection; that of themes is shown by questions about a country or a town as well.
+_COLLECTION: Final = frozenset(("notes", "whole", "about_me", "summarise"))
+_BROAD: Final = _COLLECTION | {"theme"}
+_COUNTRY: Final = re.compile("我[国市省县区党军院校司行方]")
 _WRITER: Final = re.compile("我(?![国市省县区党军院校司行方])|咱")
 
 # Cards of more passages than this are long.
@@ -142,7 +143,8 @@ def fitted(decision: Route, facts: Facts, *, is_broad: bool = True) -> Route:
 def is_broad(query: str) -> bool:
     """Whether a question speaks of the collection, of what goes through many notes, or of who wrote them."""
     text = masked(query)
-    return _WRITER.search(text) is not None or bool(_BROAD & {CUES[place] for place in cues(text)})
+    broad = _COLLECTION if _COUNTRY.search(text) else _BROAD
+    return _WRITER.search(text) is not None or bool(broad & {CUES[place] for place in cues(text)})
 
 
 def _has_claims(facts: Facts) -> bool:
