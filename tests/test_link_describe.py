@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ from app.ingestion.link import revise, summary
 from app.ingestion.link.describe import LONGEST, bounded, together
 from app.ingestion.link.describing import Describing
 from app.ingestion.link.resolve import Resolver
-from app.ingestion.link.summary import STATED_CHARACTERS, Stated, usable
+from app.ingestion.link.summary import ENTITIES_PER_CALL, STATED_CHARACTERS, Stated, usable
 from app.providers.fake import FakeProvider
 from app.providers.fake_script import Said
+from app.providers.ports import ProviderDown
 from app.settings import Settings
 from app.text.segment import Segmenter
 from app.wiring import Services
@@ -225,6 +226,47 @@ async def test_what_only_a_deleted_card_told_is_told_no_more(plain_cards: Librar
         found = await described(plain_cards, "Solfin")
         assert found is not None
         assert ("bank" in found, said in found, bool(found)) == (False, True, bool(said))
+
+
+class Breaks:
+    """Describes so many groups of entities, and is away then."""
+
+    version, model = "describe/test", "test/model"
+
+    def __init__(self, groups: int) -> None:
+        self.groups = groups
+        self.asked: list[str] = []
+
+    async def describe(self, stated: Sequence[Stated]) -> list[str | None]:
+        if not self.groups:
+            raise ProviderDown
+        self.groups -= 1
+        self.asked += [one.name for one in stated]
+        return [f"{one.name} in short." for one in stated]
+
+
+async def test_what_was_described_before_the_model_went_away_is_not_paid_for_again(plain_cards: Library) -> None:
+    names = [f"Solfin{letter}" for letter in "abcdefghij"]
+    for name in names:
+        await plain_cards.add(name, f"{name} is a bank in Bergen.")
+    await plain_cards.learn()
+    await plain_cards.execute(
+        "UPDATE entity_tellings SET description = description || repeat(' It lends money, and ' || entity_id, 20) "
+        "WHERE workspace_id = :w"
+    )
+    await plain_cards.execute(
+        "INSERT INTO descriptions_due (workspace_id, entity_id) SELECT workspace_id, entity_id FROM entity_tellings "
+        "WHERE workspace_id = :w"
+    )
+    first, second = Breaks(1), Breaks(9)
+    with pytest.raises(ProviderDown):
+        await Describing(plain_cards.database, plain_cards.pipeline.linker, lambda: first).run(plain_cards.id)
+    await Describing(plain_cards.database, plain_cards.pipeline.linker, lambda: second).run(plain_cards.id)
+    assert (len(first.asked), sorted(first.asked + second.asked)) == (ENTITIES_PER_CALL, names)
+    rows = await plain_cards.rows(
+        "SELECT description FROM entities WHERE workspace_id = :w AND name LIKE 'Solfin%' ORDER BY name"
+    )
+    assert [row[0] for row in rows] == [f"{name} in short." for name in names]
 
 
 # --------------------------------------------------------------------------------------------- pure

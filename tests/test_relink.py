@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from app.db.session import Database
 from app.index.spaces import Spaces
+from app.ingestion.extract.offline import OfflineExtractor
+from app.ingestion.extract.types import Extraction, Source
 from app.ingestion.link.revise import EntityPatch
 from app.ingestion.link.revise import patch as revise_patch
 from app.ingestion.relink import places
@@ -248,6 +251,39 @@ async def test_cards_that_a_model_has_read_are_left_alone(written: Library) -> N
     await written.learn()
     assert await relinking(written).run(written.id) == 0
     assert "leitnerbox" not in await mentioned(written, OLD[0])
+
+
+async def test_a_card_that_cannot_be_read_keeps_no_other_from_it(
+    written: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told(written, OLD, ("Reading again", OLD[1]))
+    await written.add(*NEW)
+    await written.learn()
+    read = OfflineExtractor.read
+
+    def broken(self: OfflineExtractor, source: Source) -> Extraction:
+        if source.title == OLD[0]:
+            raise ZeroDivisionError
+        return read(self, source)
+
+    monkeypatch.setattr(OfflineExtractor, "read", broken)
+    assert await relinking(written).run(written.id) == 1
+    assert "leitnerbox" in await mentioned(written, "Reading again")
+    assert await written.rows("SELECT 1 FROM names_to_find WHERE workspace_id = :w AND due_at IS NOT NULL") == []
+
+
+async def test_what_has_failed_is_not_asked_for_again_at_once(written: Library) -> None:
+    async def due() -> int:
+        async with written.database.unit() as session:
+            await session.execute(text("UPDATE jobs SET state = 'failed', finished_at = now() WHERE kind = 'relink'"))
+        return await relinking(written).enqueue_due()
+
+    await told(written, OLD)
+    await written.add(*NEW)
+    await written.learn()
+    assert [await due(), await due()] == [1, 0]
+    await written.execute("UPDATE jobs SET finished_at = now() - interval '11 minutes' WHERE workspace_id = :w")
+    assert await relinking(written).enqueue_due() == 1
 
 
 async def test_common_words_cost_no_more_than_the_bound(written: Library, monkeypatch: pytest.MonkeyPatch) -> None:

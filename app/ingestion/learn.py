@@ -49,6 +49,18 @@ class Learned:
         """Every text to embed but those of entities, by hash."""
         return {**self.rows.texts, **self.derived.embed}
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How much was found, as the card says it."""
+        cone = self.derived.cone
+        return {
+            "entities": len(self.derived.extraction.entities),
+            "relations": len(cone.relations),
+            "episodes": len(cone.episodes),
+            "facets": len(cone.facets),
+            "points": len(cone.points),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -91,19 +103,24 @@ def chunk_all(
         except Exception as error:
             failed.append((card, error))
             continue
-        source = Source(
-            card.card_id,
-            card.title,
-            card.content,
-            card.created_at,
-            chunks=[Span(chunk.start, chunk.end) for chunk in rows.chunks],
-            tags=card.tags,
-            workspace_id=workspace_id,
-            links=[link.target for link in links_in(card.content)],
-        )
-        keys = frozenset(candidate_keys(f"{card.title}\n{card.content}", segmenter)) if with_keys else frozenset()
-        chunked.append(Chunked(card, rows, source, keys))
+        chunked.append(read_from(workspace_id, card, rows, segmenter if with_keys else None))
     return chunked, failed
+
+
+def read_from(workspace_id: uuid.UUID, card: CardText, rows: CardRows, segmenter: Segmenter | None) -> Chunked:
+    """What an extractor reads of a card with these chunks; without a segmenter no keys of names are looked for."""
+    source = Source(
+        card.card_id,
+        card.title,
+        card.content,
+        card.created_at,
+        chunks=[Span(chunk.start, chunk.end) for chunk in rows.chunks],
+        tags=card.tags,
+        workspace_id=workspace_id,
+        links=[link.target for link in links_in(card.content)],
+    )
+    keys = set() if segmenter is None else candidate_keys(f"{card.title}\n{card.content}", segmenter)
+    return Chunked(card, rows, source, frozenset(keys))
 
 
 def derive_all(

@@ -428,14 +428,9 @@ def _told(error: BaseException) -> tuple[str, str]:
 
 def _told_of(card: Learned, by: str) -> dict[str, object]:
     """What a card says of its extraction; `by`: the extractor, or off."""
-    cone_rows = card.derived.cone
     return {
         "by": by,
-        "entities": len(card.derived.extraction.entities),
-        "relations": len(cone_rows.relations),
-        "episodes": len(cone_rows.episodes),
-        "facets": len(cone_rows.facets),
-        "points": len(cone_rows.points),
+        **card.counts,
         "dropped": dict(+card.derived.extraction.dropped),
         "added": dict(+card.derived.extraction.added),
     }

@@ -43,6 +43,20 @@ class CardText:
     source: Mapping[str, Any] | None = None
 
 
+TEXT_COLUMNS = (
+    Card.id,
+    Card.text_version,
+    Card.ingestion_version,
+    Card.title,
+    Card.content,
+    Card.created_at,
+    func.abs(func.extract("epoch", Card.created_at - Card.added_at)) > DATED_SECONDS,
+    Card.tags,
+    Card.source,
+)
+"""What a `CardText` is made of."""
+
+
 async def lock_cards(session: AsyncSession, workspace_id: uuid.UUID, card_ids: Sequence[uuid.UUID]) -> None:
     """Hold these cards until commit, taken in id order as everyone takes them: an UPDATE of several rows takes
     them in any order, and two of those can wait for each other.
@@ -69,17 +83,7 @@ async def start_work(session: AsyncSession, workspace_id: uuid.UUID, tasks: Sequ
         .values(
             state="working", step="chunk", progress=0.0, attempts=Card.attempts + 1, error_code=None, error_detail=None
         )
-        .returning(
-            Card.id,
-            Card.text_version,
-            Card.ingestion_version,
-            Card.title,
-            Card.content,
-            Card.created_at,
-            func.abs(func.extract("epoch", Card.created_at - Card.added_at)) > DATED_SECONDS,
-            Card.tags,
-            Card.source,
-        )
+        .returning(*TEXT_COLUMNS)
         .execution_options(synchronize_session=False)
     )
     return [CardText(*row) for row in rows]

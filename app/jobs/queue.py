@@ -9,10 +9,12 @@ import json
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.core.clock import now
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
 from app.db.session import raw
@@ -20,6 +22,7 @@ from app.jobs import queries
 from app.jobs.job import JobFinished, JobNotFailed, JobPending, JobState, JobView, NewJob, QueueStatus
 from app.jobs.pgqueue import Place, put, wake_up
 
+_LIVE: Final[tuple[JobState, ...]] = ("queued", "working")
 # An escaped NUL, not preceded by an odd number of backslashes: JSON knows it, jsonb does not.
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -113,6 +116,16 @@ async def list_jobs(
     """Newest first; `before` is the id of the last one of the page before."""
     rows = await queries.list_page(session, workspace_id, state=state, kind=kind, before=before, limit=limit)
     return [JobView(*row) for row in rows]
+
+
+async def is_asked_for(session: AsyncSession, workspace_id: uuid.UUID, kind: str, failed_seconds: float = 0.0) -> bool:
+    """Whether such a job waits or works there, or has failed within this time: what fails by itself would be asked for
+    again all the while.
+    """
+    waiting = [await list_jobs(session, workspace_id, state=state, kind=kind, limit=1) for state in _LIVE]
+    failed = await list_jobs(session, workspace_id, state="failed", kind=kind, limit=1) if failed_seconds else ()
+    since = now() - timedelta(seconds=failed_seconds)
+    return any(waiting) or any(job.finished_at is None or job.finished_at > since for job in failed)
 
 
 async def queue_status(session: AsyncSession) -> QueueStatus:

@@ -123,6 +123,21 @@ def numbers_in(said: Any) -> list[str]:
     return [str(one).strip().strip("[]").upper() for one in said if isinstance(one, str | int)]
 
 
+def items_in(value: Any, under: str, sign: str) -> list[dict[str, Any]] | None:
+    """What a model says of several things: under a key, as a bare list, or as the one thing that has the key `sign`."""
+    if isinstance(value, dict):
+        value = value.get(under, [value] if sign in value else None)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else None
+
+
+def number_in(value: Any) -> int | None:
+    """`3`, `"3"` or `3.0`."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _estimated(request: ChatRequest, said: str) -> Usage:
     return Usage(estimate_prompt_tokens(request.messages), estimate_tokens(said), estimated=True)
 

@@ -35,7 +35,7 @@ from app.ingestion.communities.settings import CommunitySettings
 from app.ingestion.prepare import Counted, count_terms
 from app.ingestion.refill import embedded
 from app.jobs.job import JobContext, NewJob
-from app.jobs.queue import enqueue, enqueue_many, list_jobs
+from app.jobs.queue import enqueue, enqueue_many, is_asked_for
 from app.providers.ports import Vector
 from app.text.segment import Segmenter, Terms
 
@@ -94,8 +94,7 @@ class Communities:
             due = [
                 one
                 for one in await queries.list_due(session, quiet, self._settings.communities_longest_seconds)
-                if not await list_jobs(session, one, state="queued", kind=COMMUNITIES, limit=1)
-                and not await list_jobs(session, one, state="working", kind=COMMUNITIES, limit=1)
+                if not await is_asked_for(session, one, COMMUNITIES)
             ]
             await enqueue_many(session, [NewJob(COMMUNITIES, one, dedupe_key=COMMUNITIES, priority=-1) for one in due])
         return len(due)

@@ -21,7 +21,7 @@ from app.ingestion.extract.llm_cache import CacheKey
 from app.ingestion.extract.stored import StoredCache
 from app.ingestion.link.describe import LONGEST, best, bounded, together
 from app.ingestion.link.linker import Linker
-from app.ingestion.link.summary import Describer, Stated
+from app.ingestion.link.summary import ENTITIES_PER_CALL, Describer, Stated
 from app.providers.ports import ProviderError, ProviderRefused
 
 log = get(__name__)
@@ -97,7 +97,7 @@ class Describing:
     async def _summarised(
         self, workspace_id: uuid.UUID, describer: Describer, long: Mapping[uuid.UUID, Stated]
     ) -> tuple[dict[uuid.UUID, str], ProviderError | None]:
-        """Paid for once for what is stated."""
+        """Paid for once for what is stated, call by call."""
         cache = StoredCache(self._database, workspace_id)
         keys = {one: CacheKey(stated.content_hash, describer.version, describer.model) for one, stated in long.items()}
         found: dict[uuid.UUID, str] = {}
@@ -107,15 +107,17 @@ class Describing:
         missing = [one for one in long if one not in found]
         if not missing:
             return found, None
-        try:
-            described = await describer.describe([long[one] for one in missing])
-        except ProviderError as error:
-            log.warning("not_described", workspace_id=str(workspace_id), code=error.code)
-            return found, None if isinstance(error, ProviderRefused) else error
-        for one, description in zip(missing, described, strict=True):
-            if description is not None:
-                found[one] = description
-                await cache.put(keys[one], json.dumps({"description": description}, ensure_ascii=False))
+        for at in range(0, len(missing), ENTITIES_PER_CALL):
+            some = missing[at : at + ENTITIES_PER_CALL]
+            try:
+                described = await describer.describe([long[one] for one in some])
+            except ProviderError as error:
+                log.warning("not_described", workspace_id=str(workspace_id), code=error.code)
+                return found, None if isinstance(error, ProviderRefused) else error
+            for one, description in zip(some, described, strict=True):
+                if description is not None:
+                    found[one] = description
+                    await cache.put(keys[one], json.dumps({"description": description}, ensure_ascii=False))
         log.info("described", workspace_id=str(workspace_id), asked=len(missing), usable=len(found))
         return found, None
 

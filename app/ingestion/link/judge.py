@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, get_args
 
+from app.providers.json_answer import items_in, number_in
 from app.providers.ladder import NotJson, climb
 from app.providers.ports import ChatProvider, ChatRequest, Message
 from app.providers.whole import whole_text
@@ -117,7 +118,7 @@ def read_rulings(said: str, pairs: int) -> list[Ruling]:
     value = climb(said, lambda found: _items(found) is not None).value
     rulings = [Ruling("unsure")] * pairs
     for item in _items(value) or ():
-        number, answer = _number(item.get("pair")), str(item.get("answer") or "").strip().lower()
+        number, answer = number_in(item.get("pair")), str(item.get("answer") or "").strip().lower()
         if number is not None and 1 <= number <= pairs and answer in get_args(Answer):
             reason = str(item.get("reason") or "")[:_LONGEST_REASON]
             rulings[number - 1] = Ruling(answer, reason)  # type: ignore[arg-type]
@@ -125,16 +126,7 @@ def read_rulings(said: str, pairs: int) -> list[Ruling]:
 
 
 def _items(value: Any) -> list[dict[str, Any]] | None:
-    if isinstance(value, dict):
-        value = value.get("answers", [value] if "pair" in value else None)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else None
-
-
-def _number(value: Any) -> int | None:
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    return items_in(value, "answers", "pair")
 
 
 def _told(pairs: Sequence[tuple[Sheet, Sheet]]) -> str:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.core.clock import now
 from app.core.log import get
 from app.db.session import Database
 from app.graph import cone_queries, entity_queries, revision_queries, telling_queries
@@ -30,7 +28,7 @@ from app.ingestion.link.plan import Known
 from app.ingestion.link.revise import LINK
 from app.ingestion.texts import entity_text
 from app.jobs.job import NewJob
-from app.jobs.queue import enqueue_many, list_jobs
+from app.jobs.queue import enqueue_many, is_asked_for
 from app.providers.ports import ProviderError
 
 log = get(__name__)
@@ -89,17 +87,9 @@ class Resolver:
                 due |= set(await telling_queries.list_workspaces_due(session, MANY_TOLD))
             if self._find_judge() is not None:
                 due |= set(await revision_queries.list_workspaces_undecided(session))
-            asked = {one for one in due if await self._was_asked(session, one, failed_seconds)}
-            due -= asked
+            due -= {one for one in due if await is_asked_for(session, one, LINK, failed_seconds)}
             await enqueue_many(session, [NewJob(LINK, one, dedupe_key=LINK, priority=-1) for one in sorted(due)])
         return len(due)
-
-    async def _was_asked(self, session: AsyncSession, workspace_id: uuid.UUID, failed_seconds: float) -> bool:
-        for state in ("queued", "working", "failed"):
-            for job in await list_jobs(session, workspace_id, state=state, kind=LINK, limit=1):
-                if state != "failed" or (job.finished_at or now()) > now() - timedelta(seconds=failed_seconds):
-                    return True
-        return False
 
     async def run(self, workspace_id: uuid.UUID) -> Resolved:
         """The handler of the job. Idempotent. Raises ProviderError."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from app.ingestion.link.describe import LONGEST, bounded
-from app.providers.json_answer import Spent, ask_json
+from app.providers.json_answer import Spent, ask_json, items_in, number_in
 from app.providers.ladder import NotJson
 from app.providers.ports import ChatProvider, ChatRequest, Message
 from app.providers.spoken import estimate_prompt_tokens, estimate_tokens
@@ -145,7 +145,7 @@ class LlmDescriber:
             return [None] * len(batch)
         found: list[str | None] = [None] * len(batch)
         for item in _items(value) or ():
-            number = _number(item.get("entity"))
+            number = number_in(item.get("entity"))
             if number is not None and 1 <= number <= len(batch):
                 found[number - 1] = usable(item.get("description"), batch[number - 1])
         return found
@@ -169,13 +169,4 @@ def usable(said: object, stated: Stated) -> str | None:
 
 
 def _items(value: Any) -> list[dict[str, Any]] | None:
-    if isinstance(value, dict):
-        value = value.get("descriptions", [value] if "description" in value else None)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else None
-
-
-def _number(value: Any) -> int | None:
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    return items_in(value, "descriptions", "description")

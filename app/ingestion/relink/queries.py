@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.cards.tables import Card
@@ -18,7 +18,7 @@ from app.index import lexical
 from app.index.collections import Collection
 from app.index.postings import Found
 from app.index.tables import Chunk
-from app.ingestion.queries import DATED_SECONDS, CardText
+from app.ingestion.queries import TEXT_COLUMNS, CardText
 
 
 @dataclass(slots=True)
@@ -51,17 +51,7 @@ async def list_texts(
 ) -> list[CardText]:
     """Of these cards those that are learned, and were read by an extractor of this kind."""
     rows = await session.execute(
-        select(
-            Card.id,
-            Card.text_version,
-            Card.ingestion_version,
-            Card.title,
-            Card.content,
-            Card.created_at,
-            func.abs(func.extract("epoch", Card.created_at - Card.added_at)) > DATED_SECONDS,
-            Card.tags,
-            Card.source,
-        )
+        select(*TEXT_COLUMNS)
         .where(
             Card.workspace_id == workspace_id,
             Card.id.in_(card_ids),

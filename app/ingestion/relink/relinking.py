@@ -17,7 +17,6 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.cards.links import links_in
 from app.core.log import get
 from app.db.session import Database
 from app.graph import cone_queries as cone
@@ -30,8 +29,8 @@ from app.index.spaces import Spaces, WriteSpace
 from app.ingestion import posted_queries, queries
 from app.ingestion.extract.offline import OfflineExtractor
 from app.ingestion.extract.offline_names import is_name
-from app.ingestion.extract.types import Source, Span
-from app.ingestion.learn import Before, Chunked, Learned, derive_all
+from app.ingestion.extract.types import Extraction
+from app.ingestion.learn import Before, Chunked, Failures, Learned, derive_all, read_from
 from app.ingestion.link.linker import Linker, PlanOutdated
 from app.ingestion.queries import CardText
 from app.ingestion.refill import embedded
@@ -41,8 +40,7 @@ from app.ingestion.relink.places import chunks_with, docs_by_term, sought
 from app.ingestion.routing import join_episodes
 from app.ingestion.writing import insert_rows
 from app.jobs.job import JobContext, NewJob
-from app.jobs.queue import enqueue_many
-from app.text.gazetteer import candidate_keys
+from app.jobs.queue import enqueue_many, is_asked_for
 from app.text.names_marks import read_marks
 from app.text.names_match import NameMatcher
 from app.text.normalise import name_key
@@ -53,6 +51,7 @@ log = get(__name__)
 RELINK: Final = "relink"
 LONGEST_SECONDS: Final = 600.0
 """How long names wait for a workspace that never comes to rest; they are looked for again when it has."""
+FAILED_SECONDS: Final = 600.0
 _NAMES: Final = 32
 _CARDS: Final = 16
 _PLANS: Final = 3
@@ -69,9 +68,15 @@ class Relinking:
         self._offline = OfflineExtractor(segmenter)
 
     async def enqueue_due(self, longest_seconds: float = LONGEST_SECONDS) -> int:
-        """Jobs for workspaces that have learned titles and come to rest; gives how many."""
+        """Jobs for workspaces that have learned titles and come to rest; gives how many. None where one waits, works,
+        or has failed lately.
+        """
         async with self._database.unit() as session:
-            due = await names.list_due_workspaces(session, longest_seconds)
+            due = [
+                one
+                for one in await names.list_due_workspaces(session, longest_seconds)
+                if not await is_asked_for(session, one, RELINK, FAILED_SECONDS)
+            ]
             await enqueue_many(session, [NewJob(RELINK, one, dedupe_key=RELINK, priority=-1) for one in due])
         return len(due)
 
@@ -168,10 +173,17 @@ class Relinking:
 
         def read() -> list[Learned]:
             named = [one.knowing(known) for one in chunked]
-            extractions = {one.card.card_id: self._offline.read(one.source) for one in named}
-            learned, failed = derive_all(named, extractions, before, self._segmenter, self._offline.claims)
-            for text, error in failed:
-                log.error("card_not_relinked", card_id=str(text.card_id), exc_info=error)
+            extractions: dict[uuid.UUID, Extraction] = {}
+            failed: Failures = []
+            for one in named:
+                try:
+                    extractions[one.card.card_id] = self._offline.read(one.source)
+                except Exception as error:
+                    failed.append((one.card, error))
+            named = [one for one in named if one.card.card_id in extractions]
+            learned, broken = derive_all(named, extractions, before, self._segmenter, self._offline.claims)
+            for text, reason in [*failed, *broken]:
+                log.error("card_not_relinked", card_id=str(text.card_id), exc_info=reason)
             return learned
 
         return await asyncio.to_thread(read)
@@ -183,18 +195,7 @@ class Relinking:
             ChunkRow(chunk_id, ordinal, start, end, "", "", 0, "", 0, 0, {}, {}, ())
             for ordinal, (chunk_id, start, end) in enumerate(chunks)
         ]
-        source = Source(
-            text.card_id,
-            text.title,
-            text.content,
-            text.created_at,
-            chunks=[Span(chunk.start, chunk.end) for chunk in rows],
-            tags=text.tags,
-            workspace_id=workspace_id,
-            links=[link.target for link in links_in(text.content)],
-        )
-        keys = frozenset(candidate_keys(f"{text.title}\n{text.content}", self._segmenter))
-        return Chunked(text, CardRows(text.card_id, text.text_version, rows), source, keys)
+        return read_from(workspace_id, text, CardRows(text.card_id, text.text_version, rows), self._segmenter)
 
     async def _link_and_write(self, workspace_id: uuid.UUID, learned: Sequence[Learned]) -> int:
         drafts = {card.card_id: card.derived.extraction.entities for card in learned}
@@ -242,7 +243,7 @@ class Relinking:
             pairs = [pair for change in found for pair in change.point_entities]
             await stored.insert_point_entities(session, workspace_id, pairs)
             of = {card.card_id: card for card in cards}
-            await stored.tell_counts(session, workspace_id, {card.card_id: _counts(of[card.card_id]) for card in rest})
+            await stored.tell_counts(session, workspace_id, {card.card_id: of[card.card_id].counts for card in rest})
         return len(found)
 
     async def _vectors(self, workspace_id: uuid.UUID, target: WriteSpace, wanted: Mapping[uuid.UUID, str]) -> Vectors:
@@ -284,14 +285,3 @@ def _names(card: Learned, spellings: set[str]) -> bool:
     return any(
         name_key(name) in keys for draft in card.derived.extraction.entities for name in (draft.name, *draft.aliases)
     )
-
-
-def _counts(card: Learned) -> dict[str, int]:
-    rows = card.derived.cone
-    return {
-        "entities": len(card.derived.extraction.entities),
-        "relations": len(rows.relations),
-        "episodes": len(rows.episodes),
-        "facets": len(rows.facets),
-        "points": len(rows.points),
-    }
