@@ -125,6 +125,21 @@ async def test_what_no_decision_told_of_is_found_out_after_a_while(names: Names)
     assert await names.roots() == {B: A}
 
 
+async def test_a_decision_that_began_earlier_and_came_later_is_seen_with_the_next(names: Names) -> None:
+    for one, key in ((A, "ann"), (B, "anne"), (C, "annie"), (D, "bob")):
+        await names.add(one, key)
+    await names.merge(D, A, A)
+    assert await names.roots() == {D: A}
+    await names.merge(B, A, A)
+    await names.write(
+        "UPDATE entity_decisions SET created_at = created_at - interval '30 seconds' "
+        "WHERE workspace_id = $1 AND left_id = $2",
+        B,
+    )
+    await names.add(E, "eve")
+    assert await names.roots() == {B: A, D: A}
+
+
 async def test_nothing_is_asked_while_nothing_changes(names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
     await names.add(A, "ann")
     async with names.database.read() as session:

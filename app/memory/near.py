@@ -91,7 +91,7 @@ def said(title: str, body: str, words: Words) -> Said:
         values=frozenset(one.key for one in found if one.kind in _VALUES),
         others=frozenset(one.key for one in found if one.kind not in _VALUES),
         is_denied=_NOT.search(text) is not None,
-        is_han=is_han_text(body),
+        is_han=is_chinese(body),
     )
 
 
@@ -116,10 +116,6 @@ def nearness(new: Said, old: Said, cosine: float | None = None, paraphrase: floa
     if is_alike and differs and new.others == old.others:
         return "revised"
     return None
-
-
-def is_han_text(text: str) -> bool:
-    return is_chinese(text)
 
 
 def _words(text: str, words: Words) -> frozenset[str]:

@@ -19,12 +19,13 @@ from app.db.session import Database
 from app.index.spaces import Spaces
 from app.memory import decay, queries
 from app.memory.decay import Age
-from app.memory.near import Reader, is_han_text
+from app.memory.near import Reader
 from app.memory.queries import MemorySpace, Remembered
 from app.memory.relevance import Background, Candidate, Ranked, rank
 from app.memory.settings import MemorySettings
 from app.memory.tables import Memory
 from app.providers.ports import Embedder, ProviderError, Vector
+from app.text.normalise import is_chinese
 
 log = get(__name__)
 
@@ -129,7 +130,7 @@ class Recall:
         background: BackgroundOf | None,
     ) -> list[Ranked]:
         at = now()
-        asked: Script = "han" if is_han_text(question) else "latin"
+        asked: Script = "han" if is_chinese(question) else "latin"
         backgrounds = {
             is_han: background(asked, "han" if is_han else "latin") if background else _NO_BACKGROUND
             for is_han in (True, False)
