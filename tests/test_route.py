@@ -90,9 +90,10 @@ def test_where_facts_are_found_by_passages_a_name_without_a_card_of_its_own_lead
         ("根据信通院关于我国5G发展的白皮书，我国5G政策呈现出哪些特点？", search),
         ("我国区块链发展面临的主要挑战有哪些？", search),
         ("我国是如何持续完善重点网络安全制度要求的?", search),
-        ("半年间联通在科技创新中取得了哪三个收获？", search),
+        ("2022年半年度报告指出，半年间联通在科技创新中取得了哪三个收获？", search),
         ("我的笔记里反复出现哪些主题？", insight),
         ("这一年我最关心什么？", insight),
+        ("2024年的笔记里有哪些主题？", insight),
     ],
 )
 def test_where_facts_are_found_by_passages_only_the_collection_is_asked_as_a_whole(

@@ -18,10 +18,11 @@ from app.retrieval.types import Level, Route
 # A mistaken chat answers without looking, a mistaken insight costs many calls of a model: they want to be surer.
 _NEEDED: Final[Mapping[Level, float]] = {Level.chat: 0.55, Level.insight: 0.45}
 
-# Cues of questions about the collection; that of themes is shown by questions about a country or a town as well.
+# Cues of questions about the collection. Those of themes count where nothing tells that something in particular is
+# meant: a country or a town (我国, 我市), a source (根据…, …指出), a year, things that somebody has counted.
 _COLLECTION: Final = frozenset(("notes", "whole", "about_me", "summarise"))
 _BROAD: Final = _COLLECTION | {"theme"}
-_COUNTRY: Final = re.compile("我[国市省县区党军院校司行方]")
+_PARTICULAR: Final = re.compile("我[国市省县区党军院校司行方]|根据|按照|指出|0 ?年|哪(?:[两二三四五六七八九十]|0)")
 _WRITER: Final = re.compile("我(?![国市省县区党军院校司行方])|咱")
 
 # Cards of more passages than this are long.
@@ -143,7 +144,7 @@ def fitted(decision: Route, facts: Facts, *, is_broad: bool = True) -> Route:
 def is_broad(query: str) -> bool:
     """Whether a question speaks of the collection, of what goes through many notes, or of who wrote them."""
     text = masked(query)
-    broad = _COLLECTION if _COUNTRY.search(text) else _BROAD
+    broad = _COLLECTION if _PARTICULAR.search(text) else _BROAD
     return _WRITER.search(text) is not None or bool(broad & {CUES[place] for place in cues(text)})
 
 
