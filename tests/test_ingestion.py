@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from app.index import space_queries
 from app.index.lexical import lexical_stats
 from app.index.rows import text_hash
 from app.index.spaces import Spaces
+from app.ingestion.embed import Embedding
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.posting import CardRef, EpisodePost, post_episodes
 from app.ingestion.prepare import prepare
@@ -62,6 +63,25 @@ class Slow(Scattered):
     async def passages(self, texts: Sequence[str]) -> Embeddings:
         self.started.set()
         await self.go_on.wait()
+        return await super().passages(texts)
+
+
+class Call(NamedTuple):
+    texts: Sequence[str]
+    go_on: asyncio.Future[None]
+
+
+class Gated(Scattered):
+    """Answers each call when it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: asyncio.Queue[Call] = asyncio.Queue()
+
+    async def passages(self, texts: Sequence[str]) -> Embeddings:
+        call = Call(texts, asyncio.get_running_loop().create_future())
+        self.waiting.put_nowait(call)
+        await call.go_on
         return await super().passages(texts)
 
 
@@ -199,18 +219,18 @@ async def test_other_workspaces_pay_for_themselves(database: Database, segmenter
     assert [(await library.learn()).embedded for library in (plain, other)] == [1, 1]
 
 
-@pytest.mark.parametrize("failing", [1, 2, 4])
+@pytest.mark.parametrize(("calls", "failing", "kept"), [(1, 1, 0), (1, 2, 3), (1, 4, 9), (2, 1, 3), (8, 2, 8)])
 async def test_a_retry_goes_on_where_the_embedder_failed(
-    database: Database, segmenter: Segmenter, failing: int
+    database: Database, segmenter: Segmenter, calls: int, failing: int, kept: int
 ) -> None:
-    """F1, F2: no text is embedded twice, and the card says why it waits."""
+    """F1, F2: no text is embedded twice, and the card says why it waits. Calls that are under way are not given up."""
     embedder = Failing(failing)
-    library = await Library(database, embedder, segmenter, embed_batch=3).open()
+    library = await Library(database, embedder, segmenter, embed_batch=3, embed_calls=calls).open()
     card = await library.add("Note", TWELVE)
     with pytest.raises(ProviderDown):
         await library.learn()
     assert await library.state(card) == ("queued", "provider_down")
-    assert await library.count("staged_vectors") == 3 * (failing - 1)
+    assert await library.count("staged_vectors") == kept
     assert await library.count("chunks") == 0
     outcome = await library.learn()
     assert outcome.ready == 1
@@ -476,3 +496,54 @@ async def test_chunks_are_numbered_in_the_order_of_the_text(plain: Library) -> N
     assert len(starts) > 5
     assert starts == sorted(starts)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(starts))
+
+
+async def test_large_groups_of_a_workspace_are_embedded_one_after_the_other(database: Database) -> None:
+    """An import is found bit by bit; side by side, all of it would be ready at the end. A small note need not wait."""
+    embedding = Embedding(database, Settings(embed_batch=4))
+    mine, other = uuid.uuid4(), uuid.uuid4()
+
+    async def next_turn() -> None:
+        async with embedding.turn(mine, 9):
+            pass
+
+    async with embedding.turn(mine, 9) as turn:
+        waiting = asyncio.create_task(next_turn())
+        async with embedding.turn(mine, 8), embedding.turn(other, 9):
+            await asyncio.sleep(0)
+        assert not waiting.done()
+        await turn.aclose()
+        await waiting
+
+
+async def test_texts_of_two_workspaces_are_embedded_side_by_side(database: Database, segmenter: Segmenter) -> None:
+    """A large import in one does not keep the other waiting for its end."""
+    sketch = TWELVE.replace("note", "sketch")
+    alone = await Library(database, Scattered(), segmenter, slug="alone").open()
+    await alone.add("Small", sketch)
+    texts = (await alone.learn()).texts
+    embedder = Gated()
+    settings = {"embed_batch": 2, "embed_calls": 2}
+    large = await Library(database, embedder, segmenter, slug="large", **settings).open()
+    small = await Library(database, embedder, segmenter, slug="small", **settings).open()
+    await large.add_many([NewCard(f"Note {n}", f"{n}. {TWELVE}") for n in range(8)])
+    await small.add("Small", sketch)
+    learning = asyncio.create_task(large.learn())
+    first = await embedder.waiting.get()
+    beside = asyncio.create_task(large.pipeline.ingest(small.id, await small.tasks()))
+    first.go_on.set_result(None)
+    passed: list[str] = []
+    while sum("sketch" in text for text in passed) < texts:
+        call = await embedder.waiting.get()
+        passed += call.texts
+        call.go_on.set_result(None)
+    assert (await beside).ready == 1
+    assert not learning.done()
+    while not learning.done():
+        call_or_end = asyncio.create_task(embedder.waiting.get())
+        await asyncio.wait({call_or_end, learning}, return_when=asyncio.FIRST_COMPLETED)
+        if call_or_end.done():
+            call_or_end.result().go_on.set_result(None)
+        else:
+            call_or_end.cancel()
+    assert learning.result().ready == 8

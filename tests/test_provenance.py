@@ -128,8 +128,8 @@ async def test_eight_writers_of_shared_names(database: Database, database_dsn: s
 STEPS = (
     "app.ingestion.pipeline.queries.start_work",
     "app.ingestion.pipeline.posted_queries.list_posted",
-    "app.ingestion.pipeline.index.list_known_vectors",
-    "app.ingestion.pipeline.index.stage_vectors",
+    "app.ingestion.embed.index.list_known_vectors",
+    "app.ingestion.embed.index.stage_vectors",
     "app.ingestion.pipeline.queries.lock_current",
     "app.ingestion.pipeline.join_episodes",
     "app.ingestion.writing.index.delete_chunks",
@@ -218,7 +218,14 @@ async def test_killed_at_every_step_the_work_goes_on(
 async def _told(database: Database, segmenter: Segmenter, slug: str) -> Library:
     """Two cards that are learned and then changed, and a third; each small batch of vectors is staged."""
     library = Library(
-        database, Scattered(64), segmenter, slug=slug, extractor="offline", embed_batch=8, embed_save_seconds=0
+        database,
+        Scattered(64),
+        segmenter,
+        slug=slug,
+        extractor="offline",
+        embed_batch=8,
+        embed_calls=1,
+        embed_save_seconds=0,
     )
     await library.open()
     chance = random.Random(7)

@@ -56,6 +56,8 @@ class LexicalRow:
 
 def pack_terms(occurrences: Mapping[int, int]) -> bytes:
     """TERM records by ascending hash, from term hash → occurrences (more than 65,535 count as that)."""
+    if not occurrences:
+        return b""
     hashes = np.fromiter(occurrences.keys(), np.int64, len(occurrences))
     counts = np.fromiter(occurrences.values(), np.int64, len(occurrences))
     order = np.argsort(hashes)

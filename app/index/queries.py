@@ -150,14 +150,14 @@ async def insert_windows(
     session: AsyncSession,
     workspace_id: uuid.UUID,
     space: tuple[int, EmbeddingSpace],
-    cards: Iterable[CardRows],
+    cards: Sequence[CardRows],
     vectors: Mapping[uuid.UUID, StoredVector],
 ) -> None:
     """Write the windows of these cards by COPY. `vectors` holds one vector per text hash."""
     space_id, described = space
-    halves: dict[uuid.UUID, tuple[HalfVector, SparseVector | None]] = {
-        key: (HalfVector(vector.dense), _sparse(vector, described)) for key, vector in vectors.items()
-    }
+    halves: dict[uuid.UUID, tuple[HalfVector, SparseVector | None]] = {}
+    for key in {window.text_hash for card in cards for chunk in card.chunks for window in chunk.windows}:
+        halves[key] = (HalfVector(vectors[key].dense), _sparse(vectors[key], described))
     await (await raw(session)).copy_records_to_table(
         "windows",
         columns=[

@@ -8,9 +8,8 @@ attempt stopped: vectors and extractions that are already paid for are kept.
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -23,11 +22,10 @@ from app.core.log import get
 from app.db.session import Database
 from app.graph import cone_queries as cone
 from app.graph import entity_queries as entities
-from app.index import queries as index
 from app.index import statistics
-from app.index.rows import StoredVector
 from app.index.spaces import Spaces, WriteSpace
 from app.ingestion import posted_queries, queries
+from app.ingestion.embed import Embedding, Texts
 from app.ingestion.extract.llm import most_telling
 from app.ingestion.extract.offline import OfflineExtractor
 from app.ingestion.extract.types import Extraction, Extractor
@@ -41,7 +39,6 @@ from app.ingestion.settings import IngestionSettings
 from app.ingestion.writing import Vectors, replace_rows
 from app.jobs.job import NewJob
 from app.jobs.queue import enqueue
-from app.providers.ports import DimensionMismatch, Embedder, Embeddings
 from app.text.segment import Segmenter
 
 log = get(__name__)
@@ -82,6 +79,7 @@ class Pipeline:
         self._offline = OfflineExtractor(segmenter)
         self._find_extractor = find_extractor
         self._linker = Linker(segmenter)
+        self._embedding = Embedding(database, settings)
         # Preparing is Python: several groups at once would only all be late for the embedder.
         self._preparing = asyncio.Lock()
         # Writers of one workspace wait for each other here, without a connection, and not in the database.
@@ -259,9 +257,14 @@ class Pipeline:
         for attempt in range(PLANS):
             async with self._database.unit() as session:
                 targets = await self._targets(session)
-            plan = await self._plan_links(workspace_id, learned, targets[0].id)
-            for target in targets:
-                await self._embed(workspace_id, learned, plan, target, made.setdefault(target.id, {}), outcome)
+            async with self._embedding.turn(workspace_id, sum(len(card.texts) for card in learned)) as turn:
+                plan = await self._plan_links(workspace_id, learned, targets[0].id)
+                for target in targets:
+                    texts = Texts.of(learned, plan)
+                    vectors = made.setdefault(target.id, {})
+                    count = await self._embedding.embed(workspace_id, texts, target, vectors, turn)
+                    outcome.texts += count.texts
+                    outcome.embedded += count.embedded
             try:
                 async with self._writing.setdefault(workspace_id, asyncio.Lock()):
                     await self._write(workspace_id, learned, plan, made, reads, outcome)
@@ -282,61 +285,6 @@ class Pipeline:
         async with self._database.read() as session:
             known = await self._linker.look_up(session, workspace_id, space_id, drafts)
         return await asyncio.to_thread(self._linker.plan, known, drafts)
-
-    async def _embed(
-        self,
-        workspace_id: uuid.UUID,
-        learned: Sequence[Learned],
-        plan: Plan,
-        target: WriteSpace,
-        vectors: Vectors,
-        outcome: Outcome,
-    ) -> None:
-        """One vector per distinct text; texts that the workspace knows are not embedded again."""
-        owners: dict[uuid.UUID, uuid.UUID] = {}
-        wanted: dict[uuid.UUID, str] = {}
-        for card in learned:
-            for key, text in card.texts.items():
-                owners[key], wanted[key] = card.card_id, text
-        for key, text in plan.texts.items():
-            wanted[key] = text
-            owners.setdefault(key, learned[0].card_id)
-        unknown = [key for key in wanted if key not in vectors]
-        # A window's vector has words' weights in some spaces, a text's of the graph never has.
-        graph_only = wanted.keys() - {key for card in learned for key in card.rows.texts}
-        outcome.texts += len(unknown)
-        async with self._database.read() as session:
-            known = await index.list_known_vectors(session, workspace_id, target.id, unknown, graph_only)
-            vectors.update(known)
-        missing = [key for key in unknown if key not in vectors]
-        unsaved: Vectors = {}
-        saved_at = time.monotonic()
-
-        async def save() -> None:
-            nonlocal saved_at
-            async with self._database.unit() as session:
-                # Locks the cards, in everybody's order; what is staged then needs no other lock on them.
-                done = 1 - sum(key not in vectors for key in missing) / len(missing)
-                await queries.set_step(session, workspace_id, sorted(set(owners.values())), "embed", done)
-                await index.stage_vectors(session, workspace_id, (target.id, target.embedder.space), unsaved, owners)
-            unsaved.clear()
-            saved_at = time.monotonic()
-
-        try:
-            for batch in _batches(missing, self._settings.embed_batch):
-                if unsaved and time.monotonic() - saved_at >= self._settings.embed_save_seconds:
-                    await save()
-                fresh = _checked(await target.embedder.passages([wanted[key] for key in batch]), batch, target.embedder)
-                vectors.update(fresh)
-                unsaved.update(fresh)
-                outcome.embedded += len(batch)
-        except BaseException as error:
-            if unsaved:
-                try:
-                    await save()
-                except (MindConeError, OSError) as second:
-                    log.warning("vectors_not_saved", error=type(second).__name__, after=type(error).__name__)
-            raise
 
     # ------------------------------------------------------------------------------------- write
 
@@ -406,17 +354,6 @@ class Pipeline:
             log.warning("hand_back_failed", error=type(second).__name__)
 
 
-def _checked(embeddings: Embeddings, keys: Sequence[uuid.UUID], embedder: Embedder) -> Vectors:
-    """Vectors by text. Raises DimensionMismatch before anything of a wrong shape is written."""
-    expected = (len(keys), embedder.space.dimension)
-    if embeddings.dense.shape != expected:
-        raise DimensionMismatch(f"Expected vectors of shape {expected}, got {embeddings.dense.shape}.")
-    sparse: Sequence[Mapping[int, float] | None] = embeddings.sparse or [None] * len(keys)
-    return {
-        key: StoredVector(dense, weights) for key, dense, weights in zip(keys, embeddings.dense, sparse, strict=True)
-    }
-
-
 def _told(error: BaseException) -> tuple[str, str]:
     """What people may know of an error."""
     if isinstance(error, MindConeError):
@@ -434,12 +371,3 @@ def _told_of(card: Learned, by: str) -> dict[str, object]:
         "dropped": dict(+card.derived.extraction.dropped),
         "added": dict(+card.derived.extraction.added),
     }
-
-
-def _batches(keys: Sequence[uuid.UUID], size: int) -> Iterator[Sequence[uuid.UUID]]:
-    """About `size` each; a rest of less than half of that goes with the last, which saves a round of staging."""
-    at = 0
-    while at < len(keys):
-        end = len(keys) if len(keys) - at <= size * 3 // 2 else at + size
-        yield keys[at:end]
-        at = end

@@ -22,7 +22,8 @@ from app.jobs.queue import enqueue_many
 
 INGEST: Final = "ingest"
 GROUP_CARDS: Final = 64
-# Of a handful that comes alone: the first ones are found while the others are still being learned.
+# Of a handful that comes alone, and of the first of many: they are found while the others are still being learned, and
+# the embedder has something to do at once.
 GROUP_OF_FEW: Final = 16
 GROUP_CHARACTERS: Final = 100_000
 # What is read in passing; more goes to a thread, so that nobody else waits.
@@ -102,10 +103,10 @@ def jobs(workspace_id: uuid.UUID, cards: Sequence[Card]) -> list[NewJob]:
     """The work that these cards make, some cards a job: they share statements and batches, and each is still
     fenced by its own version, so a job for a text that has changed again does nothing.
     """
-    most = GROUP_CARDS if len(cards) >= GROUP_CARDS else GROUP_OF_FEW
     groups: list[list[Card]] = []
     room = 0
     for card in cards:
+        most = GROUP_CARDS if len(groups) > 1 and len(cards) >= GROUP_CARDS else GROUP_OF_FEW
         if not groups or len(groups[-1]) == most or room < len(card.content):
             groups.append([])
             room = GROUP_CHARACTERS
