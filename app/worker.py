@@ -128,16 +128,8 @@ def periodics(services: Services) -> list[Periodic]:
 
 
 async def fold_postings(services: Services) -> None:
-    """Recent postings into segments, segments into larger ones; each step its own unit of work."""
-    rows = services.settings.fold_rows
-    async with services.database.read() as session:
-        foldable = await folding.list_foldable(session, rows)
-    for workspace_id, collection in foldable:
-        for step in (partial(folding.fold, at_least=rows), partial(folding.compact, unit=rows)):
-            moved = 1
-            while moved:
-                async with services.database.unit() as session:
-                    moved = await step(session, workspace_id, collection=collection)
+    """Recent postings into segments, segments into larger ones."""
+    await folding.fold_all(services.database, services.settings.fold_rows)
 
 
 async def build_vector_index(services: Services) -> None:

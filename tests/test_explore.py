@@ -138,7 +138,7 @@ def test_beam_takes_the_better_of_seed_and_hop_and_leaves_named_cards_alone() ->
 
 
 def test_final_order_is_beam_and_root_of_the_walk_with_two_places_from_the_beam() -> None:
-    ranked = explore.merged({A: 1.0, B: 0.8, C: 0.4, D: 0.3}, {C: 0.04, D: 0.16}, SETTINGS)
+    ranked = explore.merged({A: 1.0, B: 0.8, C: 0.4, D: 0.3}, {C: 0.04, D: 0.16}, SETTINGS, 10)
     assert [card for card, _ in ranked] == [A, B, D, C]
     assert dict(ranked)[D] == pytest.approx(0.3 + 1.0)
     assert dict(ranked)[C] == pytest.approx(0.4 + 0.5)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -18,7 +19,7 @@ from sqlalchemy import ColumnElement, any_, delete, func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.locks import lock, try_lock
-from app.db.session import raw
+from app.db.session import Database, raw
 from app.db.sql import load
 from app.index.collections import Collection
 from app.index.lexical_tables import LexBlock, LexRecent, LexSegment, LexTombstone
@@ -37,6 +38,22 @@ async def list_foldable(session: AsyncSession, at_least: int = 500) -> list[tupl
     statement = text(load("app.index", "lexical_list_foldable"))
     rows = await session.execute(statement, {"at_least": at_least})
     return [(workspace_id, Collection(collection)) for workspace_id, collection in rows]
+
+
+async def fold_all(database: Database, rows: int, workspace_id: uuid.UUID | None = None) -> None:
+    """Recent postings into segments, segments into larger ones, wherever there are `rows` of them (or in this workspace
+    alone); each step its own unit of work.
+    """
+    async with database.read() as session:
+        foldable = await list_foldable(session, rows)
+    for found, collection in foldable:
+        if workspace_id is not None and found != workspace_id:
+            continue
+        for step in (partial(fold, at_least=rows), partial(compact, unit=rows)):
+            moved = 1
+            while moved:
+                async with database.unit() as session:
+                    moved = await step(session, found, collection=collection)
 
 
 async def fold(

@@ -8,10 +8,12 @@ was measured (see `bench/RESULTS.md`); what can be changed is in the settings.
 
 from __future__ import annotations
 
+import heapq
 import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.retrieval.settings import RetrievalSettings
 
@@ -35,8 +37,7 @@ def rarity(cards: int) -> float:
     return 1.0 / math.log2(1 + max(1, cards))
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """`cards` name it, of `titled` it is the whole title, `inside` longer titles it stands."""
 
     id: uuid.UUID
@@ -50,8 +51,7 @@ class Entity:
         return rarity(self.cards)
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """How a card names an entity: as its whole title (`own`), in a longer one, or in its text."""
 
     entity: Entity
@@ -99,8 +99,7 @@ def seeds(
     return scores, frozenset(titles)
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A relation or a claim that joins a card's entity to the question, and how well it fits (nz)."""
 
     fit: float
@@ -151,8 +150,7 @@ def strongest(found: Iterable[Bridge]) -> list[Bridge]:
     return sorted(best.values(), key=lambda bridge: (-bridge.weight, bridge.entity.id))
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(NamedTuple):
     """A way over a bridge to a card: `strength` is that of its last link, `score` that of all of it."""
 
     bridge: Bridge
@@ -193,9 +191,9 @@ def beam(
 
 
 def merged(
-    beamed: Mapping[uuid.UUID, float], walked: Mapping[uuid.UUID, float], settings: RetrievalSettings
+    beamed: Mapping[uuid.UUID, float], walked: Mapping[uuid.UUID, float], settings: RetrievalSettings, limit: int
 ) -> list[tuple[uuid.UUID, float]]:
-    """beam/max + √(ppr/max), best first, the first two places from the beam; ties by id."""
+    """beam/max + √(ppr/max), best first, the first two places from the beam; ties by id. At most `limit`."""
     top = max(beamed.values(), default=0.0) or 1.0
     far = max(walked.values(), default=0.0) or 1.0
     weight = settings.explore_walk
@@ -203,16 +201,16 @@ def merged(
         card: beamed.get(card, 0.0) / top + weight * math.sqrt(walked.get(card, 0.0) / far)
         for card in beamed.keys() | (walked.keys() if weight else set())
     }
-    first = _ranked(beamed)[: settings.explore_pinned if weight else 0]
+    first = _best(beamed, settings.explore_pinned if weight else 0)
     pinned = {card for card, _ in first}
-    rest = [(card, score) for card, score in _ranked(scores) if card not in pinned]
+    rest = [(card, score) for card, score in _best(scores, limit + len(first)) if card not in pinned]
     # A score that grows down the list would contradict the order.
     best = max((score for _, score in rest), default=0.0)
-    return [(card, max(scores[card], best)) for card, _ in first] + rest
+    return [*((card, max(scores[card], best)) for card, _ in first), *rest][:limit]
 
 
-def _ranked(scores: Mapping[uuid.UUID, float]) -> list[tuple[uuid.UUID, float]]:
-    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+def _best(scores: Mapping[uuid.UUID, float], most: int) -> list[tuple[uuid.UUID, float]]:
+    return heapq.nsmallest(most, scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def reset(

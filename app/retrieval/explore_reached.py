@@ -100,13 +100,16 @@ class Reached:
         return {card: found[0].base for card, found in self.by_card.items()}
 
     def _rate_new(self) -> None:
+        if not self.unrated:
+            return
         top = float(self.hits.lex.max(initial=0.0))
         lift = self.near.lift
         for chunk in self.unrated:
             chunk.near = lift(chunk.cosine)
             chunk.base = explore.base(chunk.near, chunk.lexical / top if top else 0.0)
         for card in {chunk.card_id for chunk in self.unrated}:
-            self.by_card[card].sort(key=lambda chunk: (-chunk.base, chunk.doc))
+            if len(chunks := self.by_card[card]) > 1:
+                chunks.sort(key=lambda chunk: (-chunk.base, chunk.doc))
         self.unrated.clear()
 
     def words_of(self, asked: Found, bridged: Found) -> Contributions:

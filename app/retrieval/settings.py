@@ -63,16 +63,16 @@ class RetrievalSettings(BaseModel):
     )
 
     explore_scorer: Scorer = "default"
-    explore_counted: int = Field(400, ge=10, le=100_000, description="Cards of an entity are counted up to here")
-    explore_mentions: int = Field(40, ge=1, le=10_000, description="Of an entity that more mention, only titles")
-    explore_beam: int = Field(6, ge=1, le=50, description="Cards that bridges start from")
+    explore_counted: int = Field(100, ge=10, le=100_000, description="Cards of an entity are counted up to here")
+    explore_mentions: int = Field(20, ge=1, le=10_000, description="Of an entity that more mention, only titles")
+    explore_beam: int = Field(4, ge=1, le=50, description="Cards that bridges start from")
     explore_bridges: int = Field(4, ge=0, le=50, description="Bridges per card")
     explore_facts: int = Field(200, ge=1, le=5000, description="Facts of a kind that are read of a card")
     explore_spellings: int = Field(
         100, ge=0, le=5000, description="Names that are compared with one that nothing answers to"
     )
     explore_overlooked: int = Field(
-        12, ge=0, le=200, description="Claims of a card that are searched for titles the graph overlooked"
+        6, ge=0, le=200, description="Claims of a card that are searched for titles the graph overlooked"
     )
     explore_fanout: int = Field(30, ge=1, le=1000, description="scorer hops: relations that lead on from an entity")
     explore_hop_entities: int = Field(100, ge=1, le=5000, description="scorer hops: entities whose cards count")

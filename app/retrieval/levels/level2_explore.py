@@ -199,7 +199,7 @@ class ExploreLevel:
             visited = await walked(graph, *start)
         visits = {} if graph is None or visited is None else graph.of_cards(visited, beamed)
         clock.lap("hops")
-        ranked = explore.merged(beamed, visits, settings)
+        ranked = explore.merged(beamed, visits, settings, asked.question.limit)
         ways = best_hops(hops, {card for card, _ in ranked[: asked.question.limit]}, settings.explore_paths)
         return ranked, Found(entities, links, ways, reached, {"seed": seeded, "beam": beamed, "walk": visits})
 
