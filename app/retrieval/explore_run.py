@@ -38,8 +38,6 @@ from app.text.segment import Segmenter
 _FACTS = (TextKind.relation, TextKind.point_edge)
 # The facts from whose entities the walk starts.
 _WALK_FACTS = 5
-# How many facts are looked at for those few: see `bench/FINDINGS.md`, what learning costs.
-_NEAR_FACTS_SEARCH = 160
 # Entities of a card that are looked at before its bridges are chosen.
 _ABOUT = 16
 # Cards of a bridge that are looked at because its words are theirs; words that more docs have are not looked for.
@@ -148,7 +146,7 @@ class Exploration:
         vector = self._asked.vector
         if vector is None:
             return Nearest({kind: [] for kind in _FACTS}, [])
-        await queries.settle(session, _NEAR_FACTS_SEARCH)
+        await queries.settle(session, self._ef_search(self._windows()))
         near = anchors_of(await _rows(session, self._near_part(vector)), _FACTS)
         fits, points = self._fits(near)
         nearest = _nearest(fits)

@@ -27,6 +27,8 @@ PACKAGE = "app.retrieval"
 
 Docs = npt.NDArray[np.uint32]
 
+_SETTINGS = text(load(PACKAGE, "pool_settings").replace("$1::text", "CAST(:ef_search AS text)"))
+
 
 @dataclass(frozen=True, slots=True)
 class SpaceRow:
@@ -73,15 +75,13 @@ def scope_of(row: Any) -> Scope:
     return Scope(space, row["stale_cards"])
 
 
-def settings_part(ef_search: int) -> Part:
-    """Plans by look-up for what is asked after this, until the transaction ends."""
-    return Part(load(PACKAGE, "pool_settings"), (), (str(ef_search),))
-
-
 async def settle(session: AsyncSession, ef_search: int) -> None:
-    """The same by itself."""
-    part = settings_part(ef_search)
-    await (await raw(session)).fetch(part.statement, *part.values)
+    """Plans by look-up for what is asked after this, until the transaction ends."""
+    if session.in_transaction():
+        await (await raw(session)).fetch(load(PACKAGE, "pool_settings"), str(ef_search))
+    else:
+        # The transaction begins with it: a round trip less.
+        await session.execute(_SETTINGS, {"ef_search": str(ef_search)})
 
 
 def offer_part(workspace_id: uuid.UUID) -> Part:

@@ -1,8 +1,8 @@
 """Level 2: from the entities that a question names into the graph.
 
-Few round trips, none of them open while the embedder works: what the workspace is; names and postings. Then how to
-plan; the pool of level search with the cards of the names; what the best cards say of whom; the words of their
-bridges; the cards behind these; texts. Eight one after the other, some more where a name is not known as it is
+Few round trips, none of them open while the embedder works: how to plan; what the workspace is, names and postings.
+Then how to plan; the pool of level search with the cards of the names; what the best cards say of whom; the words of
+their bridges; the cards behind these; texts. Eight one after the other, some more where a name is not known as it is
 written, a hub is named, or the graph is too large to be kept. The nearest facts, what the best cards claim, and halves
 of the larger statements are asked in a second session meanwhile, if few questions are asked at the time. What they
 find is counted by `explore` (or `explore_hops`), the walk goes through `walk`. A leg that fails is an empty leg and a
@@ -89,18 +89,15 @@ class ExploreLevel:
             runs, terms = await self._read(question.query)
             words, grams = question_hashes(terms)
             async with self._database.read() as session:
-                _, scopes, versions = await fetch_together(
+                await queries.settle(session, settings.hnsw_ef_search)
+                scopes, versions, known, blocks = await fetch_together(
                     session,
-                    queries.settings_part(settings.hnsw_ef_search),
                     queries.scope_part(workspace_id),
                     explore_queries.version_part(workspace_id),
-                )
-                scope, version = queries.scope_of(scopes[0]), explore_queries.version_of(versions[0])
-                known, blocks = await fetch_together(
-                    session,
                     explore_queries.names_part(workspace_id, (run.key for run in runs), settings.explore_counted),
                     postings_part(workspace_id, [Collection.chunk], words, grams),
                 )
+                scope, version = queries.scope_of(scopes[0]), explore_queries.version_of(versions[0])
                 names = named(question.query, runs, explore_queries.known_of(known))
                 names = await self._guessed(session, workspace_id, question.query, names)
                 if scope.space is None or not names:
