@@ -253,18 +253,21 @@ class ExploreLevel:
         near = explore_queries.spellings_of(spelt, keys)
         likely = {key: spelt_like(key, neighbours) for key, neighbours in near.items()}
         longer = score(found_in(blocks, [Collection.entity], words, grams)[Collection.entity]).top(most)[0]
+        # Of the many only the names; counted are the few that are meant.
         entities = await explore_queries.list_entities(
-            session,
-            workspace_id,
-            [one for found in likely.values() for one in found],
-            longer.tolist(),
-            self._settings.explore_counted,
+            session, workspace_id, [one for found in likely.values() for one in found], longer.tolist(), 0
         )
         by_name = list({one.id: (one.name, one) for one in entities.values()}.values())
-        guessed = {one.id: one for one in names.entities}
+        meant: dict[uuid.UUID, Entity] = {}
         for name in unknown:
-            meant = parts_of(name, by_name) or [entities[one] for one in likely[name_key(name)] if one in entities]
-            guessed |= {one.id: one for one in meant}
+            found = parts_of(name, by_name) or [entities[one] for one in likely[name_key(name)] if one in entities]
+            meant |= {one.id: one for one in found}
+        if not meant:
+            return names
+        counted = await explore_queries.list_entities(
+            session, workspace_id, list(meant), [], self._settings.explore_counted
+        )
+        guessed = {one.id: one for one in (*names.entities, *counted.values())}
         return replace(names, entities=list(guessed.values()))
 
     async def _usual(self, session: AsyncSession, workspace_id: uuid.UUID, space: queries.SpaceRow) -> Sequence[Any]:
