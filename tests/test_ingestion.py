@@ -21,6 +21,7 @@ from app.index.lexical import lexical_stats
 from app.index.rows import text_hash
 from app.index.spaces import Spaces
 from app.ingestion.embed import Embedding
+from app.ingestion.link.linker import Linker, PlanOutdated
 from app.ingestion.pipeline import Pipeline
 from app.ingestion.posting import CardRef, EpisodePost, post_episodes
 from app.ingestion.prepare import prepare
@@ -72,17 +73,29 @@ class Call(NamedTuple):
 
 
 class Gated(Scattered):
-    """Answers each call when it may."""
+    """Answers each call with this word in it when it may."""
 
-    def __init__(self) -> None:
+    def __init__(self, word: str = "") -> None:
         super().__init__()
+        self.word = word
         self.waiting: asyncio.Queue[Call] = asyncio.Queue()
 
     async def passages(self, texts: Sequence[str]) -> Embeddings:
-        call = Call(texts, asyncio.get_running_loop().create_future())
-        self.waiting.put_nowait(call)
-        await call.go_on
+        if any(self.word in text for text in texts):
+            call = Call(texts, asyncio.get_running_loop().create_future())
+            self.waiting.put_nowait(call)
+            await call.go_on
         return await super().passages(texts)
+
+    async def let_pass(self, until: asyncio.Task[Any]) -> None:
+        """Every call, as it comes, until this is done."""
+        while not until.done():
+            call = asyncio.create_task(self.waiting.get())
+            await asyncio.wait({call, until}, return_when=asyncio.FIRST_COMPLETED)
+            if call.done():
+                call.result().go_on.set_result(None)
+            else:
+                call.cancel()
 
 
 class Wrong(Scattered):
@@ -499,7 +512,9 @@ async def test_chunks_are_numbered_in_the_order_of_the_text(plain: Library) -> N
 
 
 async def test_large_groups_of_a_workspace_are_embedded_one_after_the_other(database: Database) -> None:
-    """An import is found bit by bit; side by side, all of it would be ready at the end. A small note need not wait."""
+    """An import is found bit by bit; side by side, all of it would be ready at the end. A small note need not wait, nor
+    do other workspaces.
+    """
     embedding = Embedding(database, Settings(embed_batch=4))
     mine, other = uuid.uuid4(), uuid.uuid4()
 
@@ -516,34 +531,27 @@ async def test_large_groups_of_a_workspace_are_embedded_one_after_the_other(data
         await waiting
 
 
-async def test_texts_of_two_workspaces_are_embedded_side_by_side(database: Database, segmenter: Segmenter) -> None:
-    """A large import in one does not keep the other waiting for its end."""
-    sketch = TWELVE.replace("note", "sketch")
-    alone = await Library(database, Scattered(), segmenter, slug="alone").open()
-    await alone.add("Small", sketch)
-    texts = (await alone.learn()).texts
-    embedder = Gated()
-    settings = {"embed_batch": 2, "embed_calls": 2}
-    large = await Library(database, embedder, segmenter, slug="large", **settings).open()
-    small = await Library(database, embedder, segmenter, slug="small", **settings).open()
-    await large.add_many([NewCard(f"Note {n}", f"{n}. {TWELVE}") for n in range(8)])
-    await small.add("Small", sketch)
-    learning = asyncio.create_task(large.learn())
-    first = await embedder.waiting.get()
-    beside = asyncio.create_task(large.pipeline.ingest(small.id, await small.tasks()))
-    first.go_on.set_result(None)
-    passed: list[str] = []
-    while sum("sketch" in text for text in passed) < texts:
-        call = await embedder.waiting.get()
-        passed += call.texts
-        call.go_on.set_result(None)
-    assert (await beside).ready == 1
-    assert not learning.done()
-    while not learning.done():
-        call_or_end = asyncio.create_task(embedder.waiting.get())
-        await asyncio.wait({call_or_end, learning}, return_when=asyncio.FIRST_COMPLETED)
-        if call_or_end.done():
-            call_or_end.result().go_on.set_result(None)
-        else:
-            call_or_end.cancel()
-    assert learning.result().ready == 8
+async def test_a_group_that_is_linked_anew_does_not_wait_for_its_turn_again(
+    database: Database, segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its vectors are made; while it waited, others would change what it counts on once more."""
+    embedder = Gated("second")
+    library = await Library(database, embedder, segmenter, embed_batch=1).open()
+    for text in ("first", "second"):
+        await library.add(text, TWELVE.replace("note", text))
+    one, other = await library.tasks()
+    write, beside, held = Linker.write, [], []
+
+    async def outdated_once(self: Linker, *args: Any, **kwargs: Any) -> Any:
+        if not beside:
+            beside.append(asyncio.create_task(library.pipeline.ingest(library.id, [other])))
+            held.append(await embedder.waiting.get())
+            raise PlanOutdated
+        return await write(self, *args, **kwargs)
+
+    monkeypatch.setattr(Linker, "write", outdated_once)
+    assert (await library.pipeline.ingest(library.id, [one])).ready == 1
+    assert not beside[0].done()
+    held[0].go_on.set_result(None)
+    await embedder.let_pass(until=beside[0])
+    assert beside[0].result().ready == 1

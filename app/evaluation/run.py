@@ -61,8 +61,6 @@ LEVELS: Final[Mapping[str, Way]] = {
 _READ_REPORTS: Final = (Level.insight, None)
 DEPTH: Final = 20
 _BULK: Final = 500
-# As the worker does; from postings that are not folded yet a question in Chinese takes twice as long.
-_FOLD_ROWS: Final = 500
 _GROUP: Final = 32
 _ALONGSIDE: Final = 4
 
@@ -139,7 +137,8 @@ class Evaluation:
             workspace_id = await queries.make_workspace(session)
         try:
             ingestion = await self._ingest(workspace_id, corpus, extractions or {}, progress)
-            await folding.fold_all(self._database, _FOLD_ROWS, workspace_id)
+            # As a worker does: from postings that are not folded yet a question in Chinese takes twice as long.
+            await folding.fold_all(self._database, workspace_id=workspace_id)
             await self._calibrate(workspace_id)
             if any(LEVELS[level].level in _READ_REPORTS for level in levels):
                 ingestion |= await self._report(workspace_id, progress)

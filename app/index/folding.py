@@ -40,7 +40,7 @@ async def list_foldable(session: AsyncSession, at_least: int = 500) -> list[tupl
     return [(workspace_id, Collection(collection)) for workspace_id, collection in rows]
 
 
-async def fold_all(database: Database, rows: int, workspace_id: uuid.UUID | None = None) -> None:
+async def fold_all(database: Database, rows: int = 500, workspace_id: uuid.UUID | None = None) -> None:
     """Recent postings into segments, segments into larger ones, wherever there are `rows` of them (or in this workspace
     alone); each step its own unit of work.
     """

@@ -96,9 +96,8 @@ class Embedding:
         """
         unknown = [key for key in texts.wanted if key not in vectors]
         async with self._database.read() as session:
-            vectors.update(
-                await index.list_known_vectors(session, workspace_id, target.id, unknown, set(texts.graph_only))
-            )
+            known = await index.list_known_vectors(session, workspace_id, target.id, unknown, texts.graph_only)
+        vectors.update(known)
         missing = [key for key in unknown if key not in vectors]
         unsaved: Vectors = {}
         saved_at = time.monotonic()

@@ -257,10 +257,13 @@ class Pipeline:
         for attempt in range(PLANS):
             async with self._database.unit() as session:
                 targets = await self._targets(session)
-            async with self._embedding.turn(workspace_id, sum(len(card.texts) for card in learned)) as turn:
+            # What is made already waits for nobody: a group that is linked anew is written before others change more.
+            known = made.get(targets[0].id, {})
+            missing = sum(key not in known for card in learned for key in card.texts)
+            async with self._embedding.turn(workspace_id, missing) as turn:
                 plan = await self._plan_links(workspace_id, learned, targets[0].id)
+                texts = Texts.of(learned, plan)
                 for target in targets:
-                    texts = Texts.of(learned, plan)
                     vectors = made.setdefault(target.id, {})
                     count = await self._embedding.embed(workspace_id, texts, target, vectors, turn)
                     outcome.texts += count.texts

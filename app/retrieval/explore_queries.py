@@ -251,7 +251,7 @@ def spellings_of(rows: Iterable[Any], keys: Iterable[str]) -> dict[str, list[tup
 async def list_entities(
     session: AsyncSession, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID], docs: Iterable[int], most: int
 ) -> dict[uuid.UUID, Entity]:
-    """What these entities stand for; `docs` are more of them, as postings know them."""
+    """What these entities stand for; `docs` are more of them, as postings know them. `most` 0: nothing is counted."""
     rows = await (await raw(session)).fetch(entities_statement(), workspace_id, list(ids), most, list(docs))
     return {row["asked"]: entity_of(row) for row in rows}
 

@@ -197,7 +197,7 @@ class ExploreLevel:
         visits = {} if graph is None or visited is None else graph.of_cards(visited, beamed)
         clock.lap("hops")
         ranked = explore.merged(beamed, visits, settings, asked.question.limit)
-        ways = best_hops(hops, {card for card, _ in ranked[: asked.question.limit]}, settings.explore_paths)
+        ways = best_hops(hops, {card for card, _ in ranked}, settings.explore_paths)
         return ranked, Found(entities, links, ways, reached, {"seed": seeded, "beam": beamed, "walk": visits})
 
     async def _by_hops(
