@@ -22,7 +22,7 @@ from app.db.settings import DatabaseSettings
 from app.db.sql import load
 from app.index import folding
 from app.index.collections import Collection
-from app.index.folding import compact, fold, list_foldable, rebuild
+from app.index.folding import compact, fold, fold_all, list_foldable, rebuild
 from app.index.lexical import insert_recent, lexical_stats, search_lexical
 from app.index.lexical_tables import LexBlock, LexRecent, LexSegment, LexTombstone
 from app.index.postings import LexicalHits, LexicalRow
@@ -198,6 +198,23 @@ async def test_workspaces_do_not_see_each_other(database: Database) -> None:
         assert (two.id, Collection.chunk) not in await list_foldable(session, 1)
         assert (one.id, Collection.chunk) in await list_foldable(session, 2)
         assert (one.id, Collection.chunk) not in await list_foldable(session, 3)
+
+
+async def test_all_of_a_workspace_is_folded_or_all_there_is(database: Database) -> None:
+    one, two, three = [await Notes(database).open() for _ in range(3)]
+    await one.added(row(11, "ab"), row(12, "b"))
+    await two.added(row(13, "a"), row(14, "abc"))
+    await three.added(row(15, "a"))
+
+    async def waiting() -> set[uuid.UUID]:
+        async with database.read() as session:
+            return {found for found, _ in await list_foldable(session, 1)} & {one.id, two.id, three.id}
+
+    await fold_all(database, 2, two.id)
+    assert await waiting() == {one.id, three.id}
+    await fold_all(database, 2)
+    assert await waiting() == {three.id}
+    assert (await two.search("a")).docs.tolist() == [13, 14]
 
 
 async def test_an_empty_workspace_finds_nothing(notes: Notes) -> None:

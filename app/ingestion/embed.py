@@ -26,7 +26,7 @@ from app.ingestion.learn import Learned
 from app.ingestion.link.plan import Plan
 from app.ingestion.settings import IngestionSettings
 from app.ingestion.writing import Vectors
-from app.providers.ports import DimensionMismatch, Embedder, Embeddings
+from app.providers.ports import DimensionMismatch, Embedder
 
 log = get(__name__)
 
@@ -120,11 +120,11 @@ class Embedding:
         async def call(batch: Sequence[uuid.UUID]) -> None:
             nonlocal is_failed
             try:
-                given = await target.embedder.passages([texts.wanted[key] for key in batch])
-                fresh = _checked(given, batch, target.embedder)
+                made = await embedded(target.embedder, [texts.wanted[key] for key in batch])
             except BaseException:
                 is_failed = True
                 raise
+            fresh = dict(zip(batch, made, strict=True))
             vectors.update(fresh)
             unsaved.update(fresh)
 
@@ -158,15 +158,14 @@ class Embedding:
         return Made(len(unknown), len(missing))
 
 
-def _checked(embeddings: Embeddings, keys: Sequence[uuid.UUID], embedder: Embedder) -> Vectors:
-    """Vectors by text. Raises DimensionMismatch before anything of a wrong shape is written."""
-    expected = (len(keys), embedder.space.dimension)
-    if embeddings.dense.shape != expected:
-        raise DimensionMismatch(f"Expected vectors of shape {expected}, got {embeddings.dense.shape}.")
-    sparse: Sequence[Mapping[int, float] | None] = embeddings.sparse or [None] * len(keys)
-    return {
-        key: StoredVector(dense, weights) for key, dense, weights in zip(keys, embeddings.dense, sparse, strict=True)
-    }
+async def embedded(embedder: Embedder, wanted: Sequence[str]) -> list[StoredVector]:
+    """A vector per text. Raises DimensionMismatch before anything of a wrong shape is written; ProviderError."""
+    made = await embedder.passages(wanted)
+    expected = (len(wanted), embedder.space.dimension)
+    if made.dense.shape != expected:
+        raise DimensionMismatch(f"Expected vectors of shape {expected}, got {made.dense.shape}.")
+    weights: Sequence[Mapping[int, float] | None] = made.sparse or [None] * len(wanted)
+    return [StoredVector(dense, sparse) for dense, sparse in zip(made.dense, weights, strict=True)]
 
 
 def _batches(keys: Sequence[uuid.UUID], size: int) -> Iterator[Sequence[uuid.UUID]]:

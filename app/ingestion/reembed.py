@@ -24,8 +24,9 @@ from app.index import space_queries, vector_index
 from app.index.spaces import Spaces
 from app.index.tables import Space
 from app.ingestion import reembed_queries as stored
+from app.ingestion.embed import embedded
 from app.ingestion.reembed_queries import TABLES, Pair
-from app.ingestion.refill import Filling, count_missing, embedded, pair_of
+from app.ingestion.refill import Filling, count_missing, pair_of
 from app.ingestion.settings import IngestionSettings
 from app.jobs.job import JobContext, NewJob
 from app.jobs.queue import enqueue_many

@@ -26,11 +26,12 @@ from app.index.tables import Space
 from app.ingestion import queries, texts
 from app.ingestion import reembed_queries as stored
 from app.ingestion.chunk import Chunk
+from app.ingestion.embed import embedded
 from app.ingestion.prepare import shortened, window_rows
 from app.ingestion.reembed_queries import TABLES, CardChunks, OwnerText, Pair
 from app.ingestion.settings import IngestionSettings
 from app.jobs.job import JobContext
-from app.providers.ports import DimensionMismatch, Embedder
+from app.providers.ports import Embedder
 
 log = get(__name__)
 
@@ -263,13 +264,3 @@ async def _still_said(
         for place, key in rows
         if place[0] in parts and text_hash(text_of(table, place[1], parts[place[0]])) == key
     ]
-
-
-async def embedded(embedder: Embedder, wanted: Sequence[str]) -> list[StoredVector]:
-    """Raises DimensionMismatch before anything of a wrong shape is written; ProviderError."""
-    made = await embedder.passages(wanted)
-    expected = (len(wanted), embedder.space.dimension)
-    if made.dense.shape != expected:
-        raise DimensionMismatch(f"Expected vectors of shape {expected}, got {made.dense.shape}.")
-    weights: Sequence[Mapping[int, float] | None] = made.sparse or [None] * len(wanted)
-    return [StoredVector(dense, sparse) for dense, sparse in zip(made.dense, weights, strict=True)]

@@ -32,8 +32,8 @@ from app.ingestion.communities.clustering import clustered
 from app.ingestion.communities.plan import Planned, Seen, drawn, next_communities, report_input, standing
 from app.ingestion.communities.report import MODEL_FAILED, Report, ReportBuilder
 from app.ingestion.communities.settings import CommunitySettings
+from app.ingestion.embed import embedded
 from app.ingestion.prepare import Counted, count_terms
-from app.ingestion.refill import embedded
 from app.jobs.job import JobContext, NewJob
 from app.jobs.queue import enqueue, enqueue_many, is_asked_for
 from app.providers.ports import Vector

@@ -27,13 +27,13 @@ from app.index import queries as index
 from app.index.rows import CardRows, ChunkRow, StoredVector
 from app.index.spaces import Spaces, WriteSpace
 from app.ingestion import posted_queries, queries
+from app.ingestion.embed import embedded
 from app.ingestion.extract.offline import OfflineExtractor
 from app.ingestion.extract.offline_names import is_name
 from app.ingestion.extract.types import Extraction
 from app.ingestion.learn import Before, Chunked, Failures, Learned, derive_all, read_from
 from app.ingestion.link.linker import Linker, PlanOutdated
 from app.ingestion.queries import CardText
-from app.ingestion.refill import embedded
 from app.ingestion.relink import queries as stored
 from app.ingestion.relink.changes import Change, changes, texts_needed
 from app.ingestion.relink.places import chunks_with, docs_by_term, sought
