@@ -387,6 +387,55 @@ async def test_the_token_limit_is_a_stop_reason():
     assert last.reason == "length"
 
 
+def reports(is_theme: bool) -> list[Source]:
+    return [
+        Source(
+            f"{n}",
+            f"Theme number {n}",
+            f"What the notes say of subject {n} is told here in one sentence of some length, number {n}.",
+            kind="report",
+            is_theme=is_theme,
+        )
+        for n in range(1, 13)
+    ]
+
+
+@pytest.mark.parametrize("max_tokens", [200, 250, 300])
+@pytest.mark.parametrize("is_theme", [True, False])
+async def test_what_reports_say_is_told_by_the_limit_and_not_by_half(is_theme: bool, max_tokens: int):
+    """The last themes of an overview are named alone, so that none is missing; points without room are left out."""
+    told = reports(is_theme)
+    request = ChatRequest(messages=[], question="What are the themes?", sources=told, max_tokens=max_tokens)
+    *texts, last = [event async for event in OFFLINE.stream(request)]
+    said = "".join(event.text for event in texts)
+    assert last.reason == "stop"
+    assert max_tokens * 0.6 < estimate_tokens(said) <= max_tokens
+    in_full = [one for one in told if f"{one.text} [{one.marker}]" in said]
+    assert 1 < len(in_full) < len(told)
+    assert in_full == told[: len(in_full)]
+    named = [one for one in told if f"{one.title} [{one.marker}]" in said]
+    assert named == (told[len(in_full) :] if is_theme else [])
+
+
+async def test_sentences_are_told_whole_as_long_as_there_is_room():
+    sources = [
+        Source(
+            f"{n}", f"Note {n}", f"The yield of the rock tea in year {n} was {n} kg per mu, after much rain in spring."
+        )
+        for n in range(1, 6)
+    ]
+    whole = OFFLINE.say(ChatRequest(messages=[], question="What was the yield of the rock tea?", sources=sources))
+    *lines, last_line = whole.split("\n")
+    limit = estimate_tokens(whole) - 5
+    request = ChatRequest(
+        messages=[], question="What was the yield of the rock tea?", sources=sources, max_tokens=limit
+    )
+    *texts, last = [event async for event in OFFLINE.stream(request)]
+    assert last_line.startswith("- ")
+    assert "".join(event.text for event in texts) == "\n".join(lines)
+    assert last.reason == "stop"
+
+
 @pytest.mark.parametrize("fields", [{"json_schema": {"type": "object"}}, {"purpose": "extract"}])
 async def test_it_writes_no_json(fields: dict[str, object]):
     with pytest.raises(ProviderRefused):

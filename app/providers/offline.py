@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Final, Literal
 
 from app.providers.offline_pick import Quote, Terms, answer, asks_when, digest, has_date
-from app.providers.offline_reports import tell
+from app.providers.offline_reports import Fits, longest, tell
 from app.providers.offline_text import Splitter, without_markers
 from app.providers.ports import (
     Capabilities,
@@ -124,8 +124,10 @@ class OfflineChat:
         text = await asyncio.to_thread(self.say, request)
         reason: StopReason = "stop"
         said = ""
+        # Counted piece by piece only where it is too long: each count goes through all that was said.
+        most = None if _fits(request)(text) else request.max_tokens
         for piece in _PIECE.findall(text):
-            if request.max_tokens is not None and estimate_tokens(said + piece) > request.max_tokens:
+            if most is not None and estimate_tokens(said + piece) > most:
                 reason = "length"
                 break
             said += piece
@@ -143,7 +145,7 @@ class OfflineChat:
             return self._title(question)
         if request.told and (said := self._told(question, request.told)):
             return said
-        return self._answer(question, request.sources)
+        return self._answer(question, request.sources, _fits(request))
 
     def _told(self, question: str, told: Sequence[Source]) -> str:
         """From what was said in the conversation, each sentence with where; what it came to, where the question has
@@ -155,19 +157,20 @@ class OfflineChat:
         lines = [f"- {without_markers(quote.sentence.text)}{_said_in(words, quote.source)}" for quote in quotes]
         return words["told"] + "\n\n" + "\n".join(lines) if lines else ""
 
-    def _answer(self, question: str, sources: Sequence[Source]) -> str:
+    def _answer(self, question: str, sources: Sequence[Source], fits: Fits) -> str:
         words = _WORDS[language(question)]
         if not any(source.text.strip() for source in sources):
             opening = words["hello"] if _GREETING.match(question) or not question.strip() else words["nothing"]
             return f"{opening} {words['able']}" if words is _WORDS["en"] else opening + words["able"]
         if reports := [source for source in sources if source.kind == "report"]:
-            return tell(reports, language(question))
+            return tell(reports, language(question), fits)
         picked = answer(question, sources, self._sentences, self._terms)
         if not picked.quotes:
             return words["nothing"]
         wants_date = asks_when(question)
         lines = ["- " + " ".join(_cited(quote, wants_date) for quote in run) for run in _runs(picked.quotes)]
-        return words["answer" if picked.is_answer else "nearest"] + "\n\n" + "\n".join(lines)
+        opening = words["answer" if picked.is_answer else "nearest"]
+        return longest(("\n".join((opening, "", *lines[:number])) for number in range(len(lines), 0, -1)), fits)
 
     def _summary(self, request: ChatRequest) -> str:
         spoken = [m for m in request.messages if m.role != "system" and m.content.strip()]
@@ -205,6 +208,11 @@ class OfflineChat:
             space = cut.rfind(" ")
             title = (cut[:space] if space > limit // 2 else cut).rstrip(" ,，、:：") + "…"
         return title[0].upper() + title[1:] if _ASKS.match(title) else title
+
+
+def _fits(request: ChatRequest) -> Fits:
+    most = request.max_tokens
+    return lambda text: most is None or estimate_tokens(text) <= most
 
 
 def language(text: str) -> Language:

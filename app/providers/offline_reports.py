@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
 from app.providers.offline_text import without_markers
 from app.providers.ports import Source
 
 Language = Literal["zh", "en"]
+Fits = Callable[[str], bool]
+"""Whether a text is short enough."""
 
 MAX_POINTS: Final = 12
 """Of an answer about something; an overview goes through all its topics."""
@@ -33,19 +35,32 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
 }
 
 
-def tell(reports: Sequence[Source], language: Language) -> str:
-    """An overview goes through the themes; else the points, by topic."""
+def tell(reports: Sequence[Source], language: Language, fits: Fits = lambda _: True) -> str:
+    """An overview goes through the themes; else the points, by topic. As much as `fits`, and nothing by half: themes at
+    the end are told by name alone, points at the end not at all.
+    """
+    words = _WORDS[language]
     if all(report.is_theme for report in reports):
-        return _overview(reports, _WORDS[language])
-    return _points(reports[:MAX_POINTS], _WORDS[language])
+        return longest((_overview(reports, words, in_full) for in_full in range(len(reports), -1, -1)), fits)
+    some = reports[:MAX_POINTS]
+    return longest((_points(some[:number], words) for number in range(len(some), 0, -1)), fits)
 
 
-def _overview(reports: Sequence[Source], words: dict[str, str]) -> str:
+def longest(versions: Iterable[str], fits: Fits) -> str:
+    """The first that fits, or the last."""
+    said = ""
+    for said in versions:
+        if fits(said):
+            break
+    return said
+
+
+def _overview(reports: Sequence[Source], words: dict[str, str], in_full: int) -> str:
     lines = [words["themes"], ""]
     named = []
-    for report in reports:
+    for place, report in enumerate(reports):
         text = without_markers(report.text).strip()
-        if text == report.title.strip():
+        if place >= in_full or text == report.title.strip():
             named.append(f"{_plain(report.title)} {_markers(report)}")
         else:
             lines.append(f"- **{_plain(report.title)}**{words['colon']}{text} {_markers(report)}")
