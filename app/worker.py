@@ -29,6 +29,7 @@ from app.index import folding, vector_index
 from app.ingestion import queries as ingestion
 from app.ingestion.communities.rebuild import COMMUNITIES
 from app.ingestion.link.revise import LINK
+from app.ingestion.link.thresholds import thresholds_for
 from app.ingestion.queries import Task
 from app.ingestion.reembed import REEMBED
 from app.ingestion.relink.relinking import RELINK
@@ -135,7 +136,12 @@ async def fold_postings(services: Services) -> None:
 async def build_vector_index(services: Services) -> None:
     """What a space has too much of for exact scans gets its HNSW index, without locking anyone out."""
     for embedder in services.spaces.embedders:
-        await vector_index.build_if_needed(services.database, embedder.space, services.settings.vector_index_windows)
+        await vector_index.build_if_needed(
+            services.database,
+            embedder.space,
+            services.settings.vector_index_windows,
+            bare_names=not thresholds_for(embedder.space.key).only_asks,
+        )
 
 
 async def enqueue_calibrations(services: Services) -> None:

@@ -137,6 +137,7 @@ HARM = {
     "entity_without_mention": "DELETE FROM mentions WHERE name = 'Ada'",
     "entity_merged_twice": "UPDATE entities SET merged_into = (SELECT id FROM entities WHERE merged_into IS NOT NULL) "
     "WHERE name = 'Ada'",
+    "entity_vector_described_wrongly": "UPDATE entity_vectors SET described = NOT described",
     "entity_without_its_name": "DELETE FROM entity_names WHERE key = 'ada'",
     "pair_of_one_entity": (
         "INSERT INTO entity_pairs (workspace_id, id, left_id, right_id, layer, score) "

@@ -9,6 +9,7 @@ import pytest
 
 from app.db.session import Database
 from app.index import queries as index
+from app.index import vector_index
 from app.index.collections import TextKind
 from app.ingestion.link.describe import LONGEST
 from app.ingestion.link.linker import Linker, PlanOutdated
@@ -273,7 +274,7 @@ async def test_vectors_merge_where_their_space_allows_it(database: Database, ind
     await desk.tell(named("Big Apple", "other", "The city"), *(f"filler {n}" for n in range(40)))
     if indexed:
         connection = await database.connect()
-        for statement in index.vector_index_ddl(desk.space_id, 64, TextKind.entity):
+        for statement in index.vector_index_ddl(desk.space_id, 64, TextKind.entity, bare_names=True):
             await connection.execute(statement)
         await connection.close()
         async with database.read() as session:
@@ -289,12 +290,16 @@ async def test_vectors_merge_where_their_space_allows_it(database: Database, ind
     await desk.in_order()
 
 
-async def test_vectors_of_a_small_model_only_propose(database: Database) -> None:
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_vectors_of_a_small_model_only_propose(database: Database, indexed: bool) -> None:
+    """Where something is said of both: a name alone is not even looked at, with the index and without."""
     desk = await Desk(database, Arranged(64)).open()
     desk.linker = Linker(SEGMENTER, Thresholds(NEVER, 0.8, 0.8))
-    await desk.tell(named("Big Apple", "other", "The city"))
+    await desk.tell(named("Big Apple", "other", "The city"), *(f"city {n}" for n in range(12)))
+    if indexed:
+        assert await vector_index.build_if_needed(database, desk.embedder.space, 0)
     await desk.tell(named("Metropolis", "other", "A large city"), named("The other city"))
-    assert len(await desk.groups()) == 3
+    assert len(await desk.groups()) == 15
     assert await desk.pairs() == {frozenset({"Big Apple", "Metropolis"})}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import uuid
 
 import asyncpg
 import pytest
@@ -11,6 +12,7 @@ from alembic import command
 from alembic.script import ScriptDirectory
 
 from app.db import migrate
+from app.index.collections import TextKind
 from app.settings import Settings
 from app.wiring import prepare_schema
 from tests.conftest import with_database
@@ -36,6 +38,46 @@ async def test_down_to_nothing_and_up_again(database_dsn: str) -> None:
     assert [row["relname"] for row in left] == []
     await asyncio.to_thread(migrate.upgrade, database_dsn)
     assert (await migrate.status(database_dsn)).pending == ()
+
+
+async def test_older_vectors_learn_what_is_said_of_their_owners(database_dsn: str) -> None:
+    """And the vector indexes that nobody asks any more go, while those that are asked stay."""
+    await asyncio.to_thread(command.downgrade, migrate.config(database_dsn), "0012")
+    connection = await asyncpg.connect(database_dsn)
+    workspace, told, bare = (uuid.uuid4() for _ in range(3))
+    try:
+        await connection.execute("INSERT INTO workspaces (id, slug, name) VALUES ($1, 'old', '')", workspace)
+        await connection.execute(
+            "INSERT INTO embedding_spaces (id, key, dimension, sparse, is_current) VALUES (7, 'a/b/3', 3, false, true)"
+        )
+        for number, (entity, description) in enumerate([(told, "A lighthouse."), (bare, "")]):
+            await connection.execute(
+                "INSERT INTO entities (workspace_id, id, name, key, kind, type, description, words, grams) "
+                "VALUES ($1, $2, $3, $3, 'thing', 'other', $4, 1, 0)",
+                workspace,
+                entity,
+                str(number),
+                description,
+            )
+            await connection.execute(
+                "INSERT INTO entity_vectors (workspace_id, owner_id, space_id, role, text_hash, dense) "
+                "VALUES ($1, $2, 7, 0, $2, '[1,0,0]')",
+                workspace,
+                entity,
+            )
+        for kind in TextKind:
+            role = "" if kind.vector_role is None else f"AND role = {kind.vector_role}"
+            await connection.execute(
+                f"CREATE INDEX {kind.index_name(7)} ON {kind.vectors} "
+                f"USING hnsw ((dense::halfvec(3)) halfvec_cosine_ops) WHERE space_id = 7 {role}"
+            )
+        await asyncio.to_thread(migrate.upgrade, database_dsn)
+        described = await connection.fetch("SELECT owner_id, described FROM entity_vectors")
+        assert {row["owner_id"]: row["described"] for row in described} == {told: True, bare: False}
+        left = await connection.fetch("SELECT indexname FROM pg_indexes WHERE indexname LIKE '%hnsw%'")
+        assert {row["indexname"] for row in left} == {kind.index_name(7) for kind in TextKind if kind.is_asked}
+    finally:
+        await connection.close()
 
 
 async def test_two_processes_migrate_an_empty_database_together(server_dsn: str) -> None:

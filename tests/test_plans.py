@@ -17,11 +17,13 @@ from typing import Any
 import asyncpg
 import numpy as np
 import pytest
+from sqlalchemy import text
 
 from app.cards import queries as cards
 from app.cards.queries import CardFilters, Words
 from app.db.session import Database
 from app.db.settings import DatabaseSettings
+from app.graph.entity_queries import list_nearest
 from app.index import queries as index
 from app.index.collections import Collection, TextKind
 from app.index.lexical import search_lexical, search_many
@@ -86,8 +88,8 @@ INSERT INTO windows (workspace_id, chunk_id, space_id, ordinal, card_id, start, 
 INSERT INTO entities (workspace_id, id, doc, name, key, kind, type, words, grams)
     SELECT workspace_id, id, doc, '', id::text, 'thing', '', 9, 0
     FROM chunks WHERE doc % 5 = 0 OR workspace_id = '{SMALL}';
-INSERT INTO entity_vectors (workspace_id, owner_id, space_id, role, text_hash, dense)
-    SELECT e.workspace_id, e.id, 7, 0, lpad(to_hex(3000000 + e.doc), 32, '0')::uuid, w.dense
+INSERT INTO entity_vectors (workspace_id, owner_id, space_id, role, text_hash, dense, described)
+    SELECT e.workspace_id, e.id, 7, 0, lpad(to_hex(3000000 + e.doc), 32, '0')::uuid, w.dense, e.doc % 20 = 0
     FROM entities e JOIN windows w ON w.chunk_id = e.id AND w.ordinal = 0;
 INSERT INTO point_vectors (workspace_id, owner_id, space_id, role, text_hash, dense)
     SELECT v.workspace_id, v.owner_id, 7, roles.role, gen_random_uuid(), v.dense
@@ -200,7 +202,7 @@ def filled_dsn(server_dsn: str) -> Iterator[str]:
         connection = await asyncpg.connect(with_database(server_dsn, name))
         await connection.execute(FILL)
         await connection.execute("VACUUM ANALYZE")
-        for kind in (TextKind.chunk, TextKind.point, TextKind.point_edge, TextKind.entity):
+        for kind in (TextKind.chunk, TextKind.point_edge, TextKind.entity):
             for statement in index.vector_index_ddl(7, 8, kind):
                 await connection.execute(statement)
         for setting, value in EXPLAIN.items():
@@ -334,7 +336,8 @@ async def test_leg_of_a_silent_embedder_reads_no_vectors_to_rank(database: Expla
     plans.check("uq_chunks_workspace_id_doc", reads={"windows": 1_000, "chunks": 1_000})
 
 
-LARGE_KINDS = (TextKind.chunk, TextKind.point, TextKind.point_edge, TextKind.entity)
+LARGE_KINDS = (TextKind.chunk, TextKind.point_edge)
+COMPARED = (*LARGE_KINDS, TextKind.point, TextKind.entity)
 
 
 async def test_collections_of_a_large_workspace_are_searched_through_their_indexes(
@@ -342,28 +345,37 @@ async def test_collections_of_a_large_workspace_are_searched_through_their_index
 ) -> None:
     """Each kind of text has an index of its own: none walks past texts of another kind."""
     async with database.read() as session:
-        found = await nearest_many(session, LARGE, SPACE, TextKind, np.ones(8, np.float32), 50, LARGE_KINDS)
-    assert [len(found[kind]) for kind in LARGE_KINDS] == [50] * 4
-    plans.check(
-        "ix_windows_hnsw_7",
-        "ix_point_vectors_hnsw_7_0",
-        "ix_point_vectors_hnsw_7_2",
-        "ix_entity_vectors_hnsw_7_0",
-        "pk_entities",
-        reads={"point_vectors": 150, "entity_vectors": 75, "entities": 50, "windows": 300},
-    )
+        found = await nearest_many(session, LARGE, SPACE, LARGE_KINDS, np.ones(8, np.float32), 50, LARGE_KINDS)
+    assert [len(found[kind]) for kind in LARGE_KINDS] == [50] * 2
+    plans.check("ix_windows_hnsw_7", "ix_point_vectors_hnsw_7_2", reads={"point_vectors": 75, "windows": 300})
 
 
 async def test_collections_of_a_small_workspace_are_compared_row_by_row(database: Explained, plans: Plans) -> None:
     async with database.read() as session:
         found = await nearest_many(session, SMALL, SPACE, TextKind, np.ones(8, np.float32), 50)
-    assert [len(found[kind]) for kind in LARGE_KINDS] == [50] * 4
+    assert [len(found[kind]) for kind in COMPARED] == [50] * 4
     plans.check(
         "pk_windows",
         "pk_entities",
         reads={"point_vectors": 2_000, "entity_vectors": 1_000, "entities": 50, "windows": 2_000},
     )
     assert not [name for name in plans.indexes if "hnsw" in name]
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_newcomers_are_compared_with_those_alone_that_something_is_said_of(
+    database: Database, plans: Plans, indexed: bool
+) -> None:
+    """A twentieth of the entities: the others are neither in the vector index nor read."""
+    which = LARGE if indexed else SMALL
+    vectors = [np.full(8, 8**-0.5, np.float32)] * 3
+    async with database.read() as session:
+        found = await list_nearest(session, which, 7, vectors, 8, -1.0, bare_names=False, indexed=indexed)
+        near = sorted({owner for some in found for owner, _ in some})
+        described = "SELECT count(*) FROM entity_vectors WHERE described AND owner_id = ANY (:near)"
+        assert await session.scalar(text(described), {"near": near}) == len(near) == 8
+    index_name = "ix_entity_vectors_hnsw_7_0" if indexed else "ix_entity_vectors_described"
+    plans.check(index_name, reads={"entity_vectors": 200})
 
 
 async def test_rows_of_postings_are_looked_up(database: Explained, plans: Plans) -> None:

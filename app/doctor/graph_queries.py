@@ -138,6 +138,9 @@ INVARIANTS: Final[Mapping[str, str]] = {
     "facet_without_vector": _without_vector("facets", "facet_vectors", {0: "true", 1: _DESCRIBED, 2: _DESCRIBED}),
     "point_without_vector": _without_vector("points", "point_vectors", {0: "true", 2: "true"}),
     "entity_without_vector": _without_vector("entities", "entity_vectors", {0: "true"}, unless=_FOLLOWED),
+    "entity_vector_described_wrongly": """
+        SELECT count(*) FROM entity_vectors v JOIN entities e ON e.workspace_id = v.workspace_id AND e.id = v.owner_id
+        WHERE v.described <> (e.description <> '')""",
     "relation_without_vector": _without_vector("relations", "relation_vectors", {0: "true"}),
     "role_without_vector": _without_vector("roles", "role_vectors", {0: "true"}),
     "graph_vector_without_owner": _summed(

@@ -256,16 +256,19 @@ async def list_nearest(
     limit: int,
     floor: float,
     *,
+    bare_names: bool,
     indexed: bool,
 ) -> list[list[tuple[uuid.UUID, float]]]:
-    """For each vector its nearest entities, as (id, cosine), the nearest first, none below `floor`. `indexed`: through
-    the space's HNSW index; else exactly, by one pass over the workspace's vectors.
+    """For each vector its nearest entities, as (id, cosine), the nearest first, none below `floor`. `bare_names`: also
+    those that nothing is said of. `indexed`: through the space's HNSW index, which has the same of them; else exactly,
+    by one pass over the workspace's vectors.
     """
     found: list[list[tuple[uuid.UUID, float]]] = [[] for _ in vectors]
     if not vectors:
         return found
     connection = await raw(session)
     asked = [HalfVector(vector) for vector in vectors]
+    described = "" if bare_names else "AND v.described"
     if indexed:
         await connection.execute(
             "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', '80', true)"
@@ -278,7 +281,7 @@ async def list_nearest(
             CROSS JOIN LATERAL (
                 SELECT v.owner_id, {distance} AS distance
                 FROM entity_vectors v
-                WHERE v.workspace_id = $1 AND v.space_id = {int(space_id)} AND v.role = 0
+                WHERE v.workspace_id = $1 AND v.space_id = {int(space_id)} AND v.role = 0 {described}
                 ORDER BY {distance}
                 LIMIT $3
             ) AS near
@@ -288,12 +291,13 @@ async def list_nearest(
     else:
         # A threshold and no order: an order for each of the vectors takes ten times as long. Norms are 1.
         rows = await connection.fetch(
-            """
+            f"""
             SELECT q.n, v.owner_id, -(v.dense <#> q.v) AS cosine
             FROM entity_vectors v
             CROSS JOIN unnest($2::halfvec[]) WITH ORDINALITY AS q (v, n)
-            WHERE v.workspace_id = $1 AND v.space_id = $3 AND v.role = 0 AND v.dense <#> q.v <= -$4::float8
-            """,
+            WHERE v.workspace_id = $1 AND v.space_id = $3 AND v.role = 0 {described}
+              AND v.dense <#> q.v <= -$4::float8
+            """,  # noqa: S608
             workspace_id,
             asked,
             space_id,

@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Any
 
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import ForeignKeyConstraint, Index
+from sqlalchemy import ForeignKeyConstraint, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base
@@ -66,7 +66,16 @@ class PointVector(VectorRow, Base):
 
 class EntityVector(VectorRow, Base):
     __tablename__ = "entity_vectors"
-    __table_args__ = _args(__tablename__, "entities")
+    __table_args__ = (
+        *_args(__tablename__, "entities"),
+        Index(
+            "ix_entity_vectors_described", "workspace_id", "space_id", "owner_id", postgresql_where=text("described")
+        ),
+    )
+
+    described: Mapped[bool] = mapped_column(
+        server_default=text("false"), comment="The text says more than names: only then newcomers are compared with it"
+    )
 
 
 class RelationVector(VectorRow, Base):

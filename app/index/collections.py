@@ -66,8 +66,25 @@ class TextKind(Enum):
         role = "" if self.vector_role is None else f"_{self.vector_role}"
         return f"ix_{self.vectors}_hnsw_{int(space_id)}{role}"
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether questions look for the nearest of all of these texts. Of the others only those are compared that a
+        question has reached by other ways, and all of them when distances are calibrated.
+        """
+        return self in _ASKED
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether these texts get a vector index where there are many. Every text that is put into one costs as much
+        as a tenth of its embedding.
+        """
+        return self in _ASKED or self is TextKind.entity
+
     def share(self, windows: int) -> int:
         """How many of these texts may be compared one by one where so many windows may: a question that is compared
         with the texts of the graph is so with nine kinds of them at once.
         """
         return windows if self is TextKind.chunk else -(-windows // 6)
+
+
+_ASKED = frozenset({TextKind.chunk, TextKind.facet_description, TextKind.point_edge, TextKind.relation})

@@ -194,9 +194,12 @@ async def insert_windows(
 # ------------------------------------------------------------------------------- the vector index
 
 
-async def count_vectors(session: AsyncSession, space_id: int, kind: TextKind, up_to: int) -> int:
-    """How many vectors of a kind a space has, counted no further than `up_to`."""
-    statement = load("app.index", "count_vectors").replace("{table}", kind.vectors).replace("{role}", _of_role(kind))
+async def count_vectors(
+    session: AsyncSession, space_id: int, kind: TextKind, up_to: int, *, bare_names: bool = False
+) -> int:
+    """How many vectors of a kind a space has for an index, counted no further than `up_to`."""
+    belongs = _belongs(kind, bare_names)
+    statement = load("app.index", "count_vectors").replace("{table}", kind.vectors).replace("{belongs}", belongs)
     counted = await session.scalar(text(statement), {"space": space_id, "limit": up_to})
     return int(counted or 0)
 
@@ -214,8 +217,11 @@ async def has_vector_index(session: AsyncSession, space_id: int, kind: TextKind 
     )
 
 
-def vector_index_ddl(space_id: int, dimension: int, kind: TextKind = TextKind.chunk) -> tuple[str, str]:
-    """Statements that drop an invalid left-over and build the index, outside of a transaction.
+def vector_index_ddl(
+    space_id: int, dimension: int, kind: TextKind = TextKind.chunk, *, bare_names: bool = False
+) -> tuple[str, str]:
+    """Statements that drop an invalid left-over and build the index, outside of a transaction. `bare_names`: entities
+    that nothing is said of are in it as well.
 
     Cast and partial, because the column holds vectors of every space and dimension; by role as well, because what
     is searched are texts of one kind, and a walk past the others would be three times as long. Few neighbours and many
@@ -226,12 +232,13 @@ def vector_index_ddl(space_id: int, dimension: int, kind: TextKind = TextKind.ch
         f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
         f"CREATE INDEX CONCURRENTLY {name} ON {kind.vectors} "
         f"USING hnsw ((dense::halfvec({int(dimension)})) halfvec_cosine_ops) WITH (m = 8, ef_construction = 64) "
-        f"WHERE space_id = {int(space_id)} {_of_role(kind)}",
+        f"WHERE space_id = {int(space_id)} {_belongs(kind, bare_names)}",
     )
 
 
-def _of_role(kind: TextKind) -> str:
-    return "" if kind.vector_role is None else f"AND role = {kind.vector_role}"
+def _belongs(kind: TextKind, bare_names: bool) -> str:
+    role = "" if kind.vector_role is None else f"AND role = {kind.vector_role}"
+    return f"{role} AND described" if kind is TextKind.entity and not bare_names else role
 
 
 def _sparse(vector: StoredVector, space: EmbeddingSpace) -> SparseVector | None:

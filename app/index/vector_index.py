@@ -15,29 +15,34 @@ from app.providers.ports import EmbeddingSpace
 log = get(__name__)
 
 
-async def build_if_needed(database: Database, space: EmbeddingSpace, threshold: int) -> bool:
+async def build_if_needed(
+    database: Database, space: EmbeddingSpace, threshold: int, *, bare_names: bool = False
+) -> bool:
     """Give the current space, if it is this one, its indexes; says whether any was built.
 
-    One for each kind of text of which there are more than its share of `threshold` vectors, one after the other.
+    One for each kind of text that has an index and of which there are more than its share of `threshold` vectors, one
+    after the other. `bare_names`: in this space entities are compared by vector that nothing is said of.
     """
     async with database.read() as session:
         current = await queries.find_current_space(session)
         if current is None or current.key != space.key:
             return False
         space_id, dimension = current.id, current.dimension
-        lacking = await _list_lacking(session, space_id, threshold)
-    built = [await _build(database, space_id, dimension, kind) for kind in lacking]
+        lacking = await _list_lacking(session, space_id, threshold, bare_names)
+    built = [await _build(database, space_id, dimension, kind, bare_names) for kind in lacking]
     return any(built)
 
 
-async def build_lacking(database: Database, space_id: int, dimension: int, threshold: int) -> bool:
+async def build_lacking(
+    database: Database, space_id: int, dimension: int, threshold: int, *, bare_names: bool = False
+) -> bool:
     """The same for any space; says whether it has all of them now, which it has not while another process builds."""
     async with database.read() as session:
-        lacking = await _list_lacking(session, space_id, threshold)
+        lacking = await _list_lacking(session, space_id, threshold, bare_names)
     for kind in lacking:
-        await _build(database, space_id, dimension, kind)
+        await _build(database, space_id, dimension, kind, bare_names)
     async with database.read() as session:
-        return not await _list_lacking(session, space_id, threshold)
+        return not await _list_lacking(session, space_id, threshold, bare_names)
 
 
 async def drop(database: Database, space_id: int) -> None:
@@ -51,16 +56,18 @@ async def drop(database: Database, space_id: int) -> None:
         await connection.close()
 
 
-async def _list_lacking(session: AsyncSession, space_id: int, threshold: int) -> list[TextKind]:
-    return [
-        kind
-        for kind in TextKind
-        if not await queries.has_vector_index(session, space_id, kind)
-        and await queries.count_vectors(session, space_id, kind, kind.share(threshold) + 1) > kind.share(threshold)
-    ]
+async def _list_lacking(session: AsyncSession, space_id: int, threshold: int, bare_names: bool) -> list[TextKind]:
+    lacking = []
+    for kind in TextKind:
+        most = kind.share(threshold)
+        if kind.is_indexed and not await queries.has_vector_index(session, space_id, kind):
+            counted = await queries.count_vectors(session, space_id, kind, most + 1, bare_names=bare_names)
+            if counted > most:
+                lacking.append(kind)
+    return lacking
 
 
-async def _build(database: Database, space_id: int, dimension: int, kind: TextKind) -> bool:
+async def _build(database: Database, space_id: int, dimension: int, kind: TextKind, bare_names: bool) -> bool:
     """False when another process is building already.
 
     On a connection of its own, outside of any transaction, without a statement timeout. A build that was
@@ -72,7 +79,7 @@ async def _build(database: Database, space_id: int, dimension: int, kind: TextKi
             return False
         await connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
         log.info("vector_index_started", space=space_id, kind=kind.name)
-        for statement in queries.vector_index_ddl(space_id, dimension, kind):
+        for statement in queries.vector_index_ddl(space_id, dimension, kind, bare_names=bare_names):
             await connection.execute(statement, timeout=None)
         log.info("vector_index_built", space=space_id, kind=kind.name)
     except asyncpg.InsufficientPrivilegeError:

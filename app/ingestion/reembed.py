@@ -25,6 +25,7 @@ from app.index.spaces import Spaces
 from app.index.tables import Space
 from app.ingestion import reembed_queries as stored
 from app.ingestion.embed import embedded
+from app.ingestion.link.thresholds import thresholds_for
 from app.ingestion.reembed_queries import TABLES, Pair
 from app.ingestion.refill import Filling, count_missing, pair_of
 from app.ingestion.settings import IngestionSettings
@@ -265,7 +266,11 @@ class Reembedding:
                 await enqueue_many(session, _jobs(pair.filling_id, fresh))
             return False
         indexed = await vector_index.build_lacking(
-            self._database, pair.filling_id, embedder.space.dimension, self._settings.vector_index_windows
+            self._database,
+            pair.filling_id,
+            embedder.space.dimension,
+            self._settings.vector_index_windows,
+            bare_names=not thresholds_for(filling.key).only_asks,
         )
         if not indexed:
             return False

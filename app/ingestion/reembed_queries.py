@@ -172,7 +172,7 @@ async def put_vectors(
     same of them. Under the lock of the graph.
     """
     await (await raw(session)).execute(
-        load(PACKAGE, "reembed_put_vectors").replace("{vectors}", _known(table)),
+        _with_more(load(PACKAGE, "reembed_put_vectors"), table, "excluded.described"),
         workspace_id,
         pair.current_id,
         pair.filling_id,
@@ -193,7 +193,7 @@ async def correct_vectors(
 ) -> None:
     """Put right vectors that a space has of other texts than these. Under the lock of the graph."""
     await (await raw(session)).execute(
-        load(PACKAGE, "reembed_correct_vectors").replace("{vectors}", _known(table)),
+        _with_more(load(PACKAGE, "reembed_correct_vectors"), table, _IS_DESCRIBED),
         workspace_id,
         space_id,
         [place[0] for place, _ in texts],
@@ -273,6 +273,19 @@ def _known(table: str) -> str:
     if table not in TABLES:
         raise ValueError(table)
     return table
+
+
+_IS_DESCRIBED = "(SELECT e.description <> '' FROM entities e WHERE e.workspace_id = $1 AND e.id = new.owner_id)"
+
+
+def _with_more(statement: str, table: str, described: str) -> str:
+    """Entities' vectors say as well whether their text is more than names; `described`: what it is now."""
+    more = ("", "", "")
+    if table == "entity_vectors":
+        more = (", described", ", c.described", f", described = {described}")
+    for name, value in zip(("column", "value", "renewed"), more, strict=True):
+        statement = statement.replace(f"{{{name}}}", value)
+    return statement.replace("{vectors}", _known(table))
 
 
 def _parts(table: str) -> str:

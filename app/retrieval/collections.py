@@ -164,7 +164,7 @@ class Sizes:
 
     async def _ask(self, session: AsyncSession, workspace_id: uuid.UUID, space: SpaceRow) -> frozenset[TextKind]:
         connection = await raw(session)
-        names = {kind.index_name(space.id): kind for kind in _KINDS}
+        names = {kind.index_name(space.id): kind for kind in _KINDS if kind.is_asked}
         limits: dict[TextKind, int] = {}
         for row in await connection.fetch(load(PACKAGE, "vector_indexes"), list(names)):
             kind = names[row["name"]]

@@ -24,15 +24,10 @@ from app.retrieval.queries import PACKAGE, SpaceRow, conditions_of, filled, filt
 from app.retrieval.scripts import bytes_from
 from app.retrieval.types import Filters
 
-LEGS: Final = {
-    TextKind.point: 0,
-    TextKind.point_edge: 1,
-    TextKind.facet_title: 2,
-    TextKind.facet_description: 3,
-}
-"""Texts by which a question may find an episode, and the number of their leg."""
+LEGS: Final = {TextKind.point_edge: 0, TextKind.facet_description: 1}
+"""Texts by which a question may find an episode, and the number of their leg. Claims by themselves find no other."""
 # What is added to that number for the leg among texts of the other script.
-OTHER_SCRIPT: Final = 4
+OTHER_SCRIPT: Final = 2
 _TEXTS: Final = {"points": "text", "facets": "description"}
 
 # PostgreSQL sends big-endian; a uuid is its sixteen bytes.
@@ -103,7 +98,6 @@ class ConeRequest:
 
     space: SpaceRow
     vector: npt.NDArray[np.float32] | None
-    kinds: Sequence[TextKind]
     docs: Mapping[Collection, Sequence[int]]
     filters: Filters
     passing: Passing | None
@@ -187,7 +181,7 @@ _place = itemgetter("part", "place")
 def cone_statement(request: ConeRequest) -> str:
     """The statement, put together from its legs."""
     few = request.passing is not None
-    legs = tuple((kind, kind in request.approximate and not few) for kind in LEGS if kind in request.kinds)
+    legs = tuple((kind, kind in request.approximate and not few) for kind in LEGS)
     return _cone_statement(
         request.space.id,
         request.space.dimension,

@@ -141,7 +141,14 @@ class Linker:
         if dense:
             indexed = await index.has_vector_index(session, space[0], TextKind.entity)
             found = await entity_queries.list_nearest(
-                session, workspace_id, space[0], list(dense.values()), NEIGHBOURS, thresholds.floor, indexed=indexed
+                session,
+                workspace_id,
+                space[0],
+                list(dense.values()),
+                NEIGHBOURS,
+                thresholds.floor,
+                bare_names=not thresholds.only_asks,
+                indexed=indexed,
             )
             for new_id, neighbours in zip(dense, found, strict=True):
                 near.setdefault(new_id, []).extend(neighbours)
@@ -205,7 +212,7 @@ class Linker:
         ]
         docs = await entity_queries.insert_entities(session, workspace_id, rows)
         await self._index(session, workspace_id, docs, counted)
-        entries = [(new.id, text_hash(new.text)) for new in newcomers]
+        entries = [(new.id, text_hash(new.text), bool(new.description)) for new in newcomers]
         for space_id, vectors in written:
             await _insert_vectors(session, workspace_id, space_id, entries, vectors)
 
@@ -220,7 +227,7 @@ class Linker:
             return
         after = [changed.after for changed in plan.changed]
         await self._rewrite(session, workspace_id, after, plan, edited=False)
-        entries = [(e.id, text_hash(_text_of(e))) for e in after]
+        entries = [(e.id, text_hash(_text_of(e)), bool(e.description)) for e in after]
         for space_id, vectors in written:
             await entity_queries.delete_vectors(session, workspace_id, space_id, [e.id for e in after])
             await _insert_vectors(session, workspace_id, space_id, entries, vectors)
@@ -309,8 +316,8 @@ async def _insert_vectors(
     session: AsyncSession,
     workspace_id: uuid.UUID,
     space_id: int,
-    entries: Iterable[tuple[uuid.UUID, uuid.UUID]],
+    entries: Iterable[tuple[uuid.UUID, uuid.UUID, bool]],
     vectors: Mapping[uuid.UUID, StoredVector],
 ) -> None:
-    rows = [VectorEntry(owner, TextRole.own, key, vectors[key].dense) for owner, key in entries]
+    rows = [VectorEntry(owner, TextRole.own, key, vectors[key].dense, described) for owner, key, described in entries]
     await insert_vectors(session, workspace_id, space_id, EntityVector, rows)

@@ -121,7 +121,8 @@ class Resolver:
                 texts = await _texts(session, workspace_id, ids)
             if not texts:
                 return total
-            made = {target.id: (await target.embedder.passages(list(texts.values()))).dense for target in targets}
+            told = [text for text, _ in texts.values()]
+            made = {target.id: (await target.embedder.passages(told)).dense for target in targets}
             async with self._database.unit() as session:
                 targets = await self._spaces.to_write(session)
                 if any(target.id not in made for target in targets):
@@ -129,10 +130,11 @@ class Resolver:
                 await cone_queries.lock_graph(session, workspace_id)
                 missing = await revision_queries.list_without_vector(session, workspace_id, targets[0].id, 100 * _BATCH)
                 said = await _texts(session, workspace_id, [one for one in missing if one in texts])
-                kept = [(at, one) for at, one in enumerate(texts) if said.get(one) == texts[one]]
+                kept = [(at, one, *texts[one]) for at, one in enumerate(texts) if said.get(one) == texts[one]]
                 for target in targets:
                     entries = [
-                        VectorEntry(one, TextRole.own, text_hash(texts[one]), made[target.id][at]) for at, one in kept
+                        VectorEntry(one, TextRole.own, text_hash(text), made[target.id][at], described)
+                        for at, one, text, described in kept
                     ]
                     await insert_vectors(session, workspace_id, target.id, EntityVector, entries)
             total += len(kept)
@@ -216,7 +218,9 @@ def _sheet(entity: StoredEntity, said: dict[uuid.UUID, list[str]]) -> Sheet:
     return Sheet(entity.name, entity.type, entity.aliases, entity.description, said.get(entity.id, ()))
 
 
-async def _texts(session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, str]:
-    """What is embedded of these entities, as they are now."""
+async def _texts(
+    session: AsyncSession, workspace_id: uuid.UUID, ids: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, tuple[str, bool]]:
+    """What is embedded of these entities, as they are now, and whether it is more than names."""
     entities = await entity_queries.list_stored(session, workspace_id, ids=ids) if ids else []
-    return {one.id: entity_text(one.name, one.aliases, one.description) for one in entities}
+    return {one.id: (entity_text(one.name, one.aliases, one.description), bool(one.description)) for one in entities}

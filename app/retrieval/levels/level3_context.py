@@ -43,7 +43,6 @@ from app.text.segment import Segmenter
 from app.text.when import TimeFound, find_times, strip_times
 
 TOLD: Final = (Collection.episode, Collection.facet, Collection.point)
-KINDS: Final = (TextKind.point, TextKind.point_edge, TextKind.facet_description)
 
 # A text with this share of Han is in that script.
 # How far down the lexical lists those are looked for that pass a wide filter.
@@ -120,7 +119,6 @@ class ContextLevel:
                 ConeRequest(
                     space=space,
                     vector=None if found is None else found.embeddings.dense[0],
-                    kinds=KINDS,
                     docs=self._docs(words, question, passing),
                     filters=question.filters,
                     passing=passing,

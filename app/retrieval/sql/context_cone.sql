@@ -25,14 +25,14 @@ anchors AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT p.episode_id FROM points p WHERE p.workspace_id = $1 AND p.id = n.owner_id OFFSET 0
     ) AS o
-    WHERE n.kind IN (0, 1, 4, 5)
+    WHERE n.kind IN (0, 2)
     UNION ALL
     SELECT n.kind, o.episode_id, n.rank
     FROM near_ranked n
     CROSS JOIN LATERAL (
         SELECT f.episode_id FROM facets f WHERE f.workspace_id = $1 AND f.id = n.owner_id OFFSET 0
     ) AS o
-    WHERE n.kind IN (2, 3, 6, 7)
+    WHERE n.kind IN (1, 3)
     UNION ALL
     (
         SELECT 10, o.episode_id, found.rank
