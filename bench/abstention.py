@@ -10,14 +10,13 @@ where the product stands with its own threshold (`nothing_relevant`).
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import uuid
 from pathlib import Path
 
 import numpy as np
 
-from app.core import log
+from app.core import log, loop
 from app.evaluation import queries
 from app.evaluation.folder import LabelledSet, read_folder
 from app.evaluation.run import as_cards
@@ -87,4 +86,4 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(parsed()))
+    loop.run(main(parsed()))

@@ -13,7 +13,6 @@ another set, which nothing here answers, and the lines for texts of another scri
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import random
 import uuid
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from app.cards.drafts import NewCard
-from app.core import log
+from app.core import log, loop
 from app.evaluation.folder import read_folder
 from app.index.collections import TextKind
 from app.index.spaces import Spaces
@@ -251,4 +250,4 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(parsed()))
+    loop.run(main(parsed()))

@@ -28,7 +28,7 @@ import psutil
 from sqlalchemy import text
 
 from app.cards.drafts import NewCard
-from app.core import log
+from app.core import log, loop
 from app.index.spaces import Spaces
 from app.ingestion.pipeline import Pipeline
 from app.jobs.run import run_worker
@@ -128,4 +128,4 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(parsed()))
+    loop.run(main(parsed()))

@@ -29,7 +29,7 @@ import psutil
 from sqlalchemy import text
 
 from app.cards.drafts import NewCard
-from app.core import log
+from app.core import log, loop
 from app.evaluation.folder import Document
 from app.index.spaces import Spaces
 from app.ingestion import pipeline as pipeline_module
@@ -305,4 +305,4 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(parsed()))
+    loop.run(main(parsed()))

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import csv
 import re
 import uuid
@@ -22,7 +21,7 @@ from typing import Final
 from sqlalchemy import text
 
 from app.chat.answer import Answer, Ask
-from app.core import log
+from app.core import log, loop
 from app.retrieval.types import Level
 from app.settings import Settings
 from app.wiring import Services, database_url, open_services
@@ -160,7 +159,7 @@ def main() -> None:
     log.configure("WARNING")
     settings = Settings(data_dir=chosen.data_dir, sample="off")
     with database_url(settings) as dsn:
-        asyncio.run(ask(settings, dsn, chosen.questions, chosen.full))
+        loop.run(ask(settings, dsn, chosen.questions, chosen.full))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ count. Also what the space's cosines are worth by themselves, which is where its
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import tempfile
 import time
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from app.core import loop
 from app.ingestion.link import guards
 from app.ingestion.link.blocks import blocks
 from app.ingestion.link.decide import Named, Outcome, Verdict, decide
@@ -155,4 +155,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    loop.run(main())

@@ -11,7 +11,6 @@ card by itself (a link's target, a front matter's alias), the card that teaches 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import re
 import unicodedata
@@ -21,6 +20,7 @@ from typing import Any, Final
 
 import asyncpg
 
+from app.core import loop
 from app.db.lease import lease
 
 _PLACES: Final = 2
@@ -146,9 +146,9 @@ def main() -> None:
     chosen = parser.parse_args()
     with lease(chosen.data_dir) as dsn:
         if chosen.top:
-            asyncio.run(top(dsn, chosen.top))
+            loop.run(top(dsn, chosen.top))
         else:
-            asyncio.run(show(dsn, chosen.n, chosen.seed, chosen.chars, chosen.all))
+            loop.run(show(dsn, chosen.n, chosen.seed, chosen.chars, chosen.all))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from typing import Any
 import httpx
 from openai import AsyncOpenAI
 
+from app.core import loop
 from app.ingestion.extract.llm import ExtractionGarbled, LlmExtractor
 from app.ingestion.extract.settings import ExtractSettings
 from app.ingestion.extract.types import Source, Span
@@ -315,4 +316,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    loop.run(main())

@@ -15,7 +15,6 @@ what each level found for each question is kept as JSON, so that other policies 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import random
 import uuid
@@ -24,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from app.core import log
+from app.core import log, loop
 from app.evaluation.folder import LabelledSet, read_folder
 from app.retrieval.retrieve import Retriever
 from app.retrieval.types import Evidence, Level, Question, Route
@@ -115,7 +114,7 @@ def main() -> None:
     settings = Settings(data_dir=chosen.data_dir, sample="off")
     with database_url(settings) as dsn:
         for folder in chosen.folders:
-            asyncio.run(measure(settings, dsn, folder, chosen))
+            loop.run(measure(settings, dsn, folder, chosen))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ A second workspace holds 1 % as many chunks and a third one 12 %, in the same ta
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import time
@@ -27,7 +26,7 @@ import psutil
 from sqlalchemy import text
 
 from app.cards.drafts import NewCard
-from app.core import log
+from app.core import log, loop
 from app.db.session import raw
 from app.evaluation.folder import Document
 from app.index import folding, vector_index
@@ -407,4 +406,4 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(parsed()))
+    loop.run(main(parsed()))

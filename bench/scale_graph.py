@@ -15,7 +15,6 @@ points, roles, and who a claim is about.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import time
@@ -28,7 +27,7 @@ from typing import Any
 import asyncpg
 import numpy as np
 
-from app.core import log
+from app.core import log, loop
 from app.evaluation.folder import LabelledSet, read_folder
 from app.evaluation.run import as_cards, percentiles
 from app.index import folding, vector_index
@@ -384,4 +383,4 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(parsed()))
+    loop.run(main(parsed()))

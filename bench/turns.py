@@ -11,7 +11,6 @@ is not counted.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import time
 import uuid
@@ -25,7 +24,7 @@ import numpy as np
 
 from app.chat import queries
 from app.chat.answer import Answer, Ask
-from app.core import log
+from app.core import log, loop
 from app.people import queries as people
 from app.providers.fake import FakeProvider
 from app.providers.ports import ChatEvent, ChatProvider, ChatRequest
@@ -132,7 +131,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=200)
     arguments = parser.parse_args()
     log.configure("WARNING")
-    print(json.dumps(asyncio.run(run(arguments)), ensure_ascii=False, indent=1))
+    print(json.dumps(loop.run(run(arguments)), ensure_ascii=False, indent=1))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ Recall is the share of the exact nearest that a question gets. The vectors are k
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import psutil
 
-from app.core import log
+from app.core import log, loop
 from app.providers.ports import Embedder
 from app.settings import Settings
 from app.text.sentences import sentences
@@ -158,10 +157,10 @@ def main(arguments: argparse.Namespace) -> None:
             with np.load(cached) as kept:
                 passages, questions = kept["passages"], kept["questions"]
         else:
-            passages, questions = asyncio.run(vectors(settings, dsn, arguments))
+            passages, questions = loop.run(vectors(settings, dsn, arguments))
             if cached is not None:
                 np.savez(cached, passages=passages, questions=questions)
-        asyncio.run(compare(dsn, passages, questions))
+        loop.run(compare(dsn, passages, questions))
 
 
 def parsed() -> argparse.Namespace:

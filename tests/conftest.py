@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 
 import asyncpg
@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 from filelock import FileLock
 
+from app.core import loop
 from app.db import migrate
 from app.db.embedded import EmbeddedPostgres
 from app.db.session import Database
@@ -33,6 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
         del os.environ[name]
     if not SHARED.is_dir() and not hasattr(config, "workerinput"):
         sys.stderr.write(f"\nNOTE: {SHARED} is absent: tests that need its data are SKIPPED.\n")
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Tests run on the loop that the product runs on."""
+    return {"product": loop.new_event_loop}
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from contextlib import suppress
 from dataclasses import asdict
@@ -13,6 +12,7 @@ import typer
 
 from app import show
 from app.commands.common import JsonOption, WorkspaceOption, err, out, quiet_settings, workspace_id_of
+from app.core import loop
 from app.core.clock import now
 from app.doctor.examine import Report
 from app.people import queries as people
@@ -41,7 +41,7 @@ def doctor(
             return await examiner(database)(deep)
 
     with quiet_settings() as (settings, dsn):
-        report = asyncio.run(work(settings, dsn))
+        report = loop.run(work(settings, dsn))
     if as_json:
         print(json.dumps(asdict(report), ensure_ascii=False, indent=1, default=str))
     else:
@@ -76,7 +76,7 @@ def create_key(
             return issued.token
 
     with quiet_settings() as (settings, dsn):
-        token = asyncio.run(work(settings, dsn))
+        token = loop.run(work(settings, dsn))
     err.print(f"Scopes {', '.join(ordered(scope))}. This is shown once:", highlight=False)
     print(token)
 
@@ -94,7 +94,7 @@ def rotate_vault_key() -> None:
             return await rotate_vault(settings, database)
 
     with quiet_settings() as (settings, dsn):
-        count = asyncio.run(work(settings, dsn))
+        count = loop.run(work(settings, dsn))
     err.print(f"{count} stored keys are sealed with the new master key.", highlight=False)
 
 
@@ -146,6 +146,6 @@ def fake_provider(
 
     try:
         with suppress(KeyboardInterrupt):
-            asyncio.run(work())
+            loop.run(work())
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

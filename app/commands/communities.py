@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ import typer
 from rich.table import Table
 
 from app.commands.common import JsonOption, WorkspaceOption, out, quiet_settings, services, workspace_id_of
+from app.core import loop
 from app.graph import community_pages as pages
 from app.graph.community_pages import Listed
 from app.graph.community_queries import find_report
@@ -39,7 +39,7 @@ def list_communities(
                 return await pages.list_page(session, place, level, None, limit)
 
     with quiet_settings() as (settings, dsn):
-        found = asyncio.run(work(settings, dsn))
+        found = loop.run(work(settings, dsn))
     if as_json:
         print(json.dumps({"items": [_told(one) for one in found]}, ensure_ascii=False))
         return
@@ -73,7 +73,7 @@ def show(community_id: uuid.UUID, workspace: WorkspaceOption = None, as_json: Js
         }
 
     with quiet_settings() as (settings, dsn):
-        told = asyncio.run(work(settings, dsn))
+        told = loop.run(work(settings, dsn))
     if as_json:
         print(json.dumps(told, ensure_ascii=False))
         return
@@ -102,7 +102,7 @@ def rebuild(
         return {"communities": made.communities, "reports": made.reports, "modularity": round(made.modularity, 4)}
 
     with quiet_settings() as (settings, dsn):
-        told = asyncio.run(work(settings, dsn))
+        told = loop.run(work(settings, dsn))
     if as_json:
         print(json.dumps(told))
         return

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import asyncpg
 import typer
 
 from app.commands.common import out, quiet_settings
+from app.core import loop
 from app.db import migrate
 from app.db.roles import grant
 from app.db.session import asyncpg_dsn
@@ -21,7 +21,7 @@ def db_upgrade() -> None:
     """Bring the schema up to date (MINDCONE_MIGRATION_URL, where the app's own role may not)."""
     with quiet_settings() as (settings, dsn):
         owner = asyncpg_dsn(settings.migration_url) if settings.migration_url else dsn
-        found = asyncio.run(migrate.status(owner))
+        found = loop.run(migrate.status(owner))
         if not found.known:
             raise migrate.UnknownSchema
         migrate.upgrade(owner)
@@ -32,7 +32,7 @@ def db_upgrade() -> None:
 def db_status() -> None:
     """Where the schema stands; exit code 1 when it is not at head."""
     with quiet_settings() as (_, dsn):
-        found = asyncio.run(migrate.status(dsn))
+        found = loop.run(migrate.status(dsn))
     state = "unknown" if not found.known else "pending" if found.pending else "current"
     print(json.dumps({"current": found.current, "head": found.head, "state": state, "pending": list(found.pending)}))
     raise typer.Exit(0 if state == "current" else 1)
@@ -50,7 +50,7 @@ def db_grant(role: str) -> None:
             await connection.close()
 
     with quiet_settings() as (settings, dsn):
-        asyncio.run(work(asyncpg_dsn(settings.migration_url) if settings.migration_url else dsn))
+        loop.run(work(asyncpg_dsn(settings.migration_url) if settings.migration_url else dsn))
     out.print(f"{role} may read and write rows, and nothing else", highlight=False)
 
 

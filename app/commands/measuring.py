@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 from rich.progress import Progress
 
 from app.commands.common import progress_bar, quiet_settings, services
+from app.core import loop
 from app.settings import Settings
 
 app = typer.Typer()
@@ -94,7 +94,7 @@ def evaluate(
             )
 
     with quiet_settings(database_url=database) as (settings, dsn), progress_bar() as bar:
-        result = asyncio.run(measure(settings, dsn, bar))
+        result = loop.run(measure(settings, dsn, bar))
     if vs:
         rows = {
             name: measure_run({q: [d for d, _ in r] for q, r in one.items()}, labelled.gold, labelled.groups)

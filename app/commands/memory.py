@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
@@ -12,6 +11,7 @@ import typer
 from rich.table import Table
 
 from app.commands.common import JsonOption, WorkspaceOption, out, quiet_settings, workspace_id_of
+from app.core import loop
 from app.core.clock import now
 from app.memory import queries
 from app.memory.decay import Mode, due_within, fading
@@ -69,7 +69,7 @@ def _read(workspace: str | None, ask: Callable[[Any, Any], Coroutine[Any, Any, A
                 async with database.read() as session:
                     return await ask(session, place)
 
-        return asyncio.run(work()), settings.decay_mode
+        return loop.run(work()), settings.decay_mode
 
 
 def _told(memory: Memory, mode: Mode, ahead: float = 0) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from app.commands.common import (
     services,
     workspace_id_of,
 )
+from app.core import loop
 from app.ingestion.queries import count_states
 from app.retrieval.types import Evidence, Filters, Level, Question
 from app.settings import Settings
@@ -68,7 +69,7 @@ def import_notes(
         return summary, states, rejected
 
     with quiet_settings() as (settings, dsn), progress_bar() as bar:
-        summary, states, rejected = asyncio.run(work(settings, dsn, bar))
+        summary, states, rejected = loop.run(work(settings, dsn, bar))
     for report in rejected[:50]:
         err.print(f"  {report.path}: {report.code} {report.detail or ''}", highlight=False, markup=False)
     print(json.dumps({"files": dict(summary.outcomes), "codes": dict(summary.codes), "cards": states}))
@@ -97,7 +98,7 @@ def search(
             )
 
     with quiet_settings() as (settings, dsn):
-        evidence = asyncio.run(work(settings, dsn))
+        evidence = loop.run(work(settings, dsn))
     if as_json:
         print(search_result(evidence).model_dump_json(indent=1))
     else:
@@ -123,7 +124,7 @@ def ask(
             return await answered(opened, await workspace_id_of(opened.database, workspace), wanted, quiet=as_json)
 
     with quiet_settings() as (settings, dsn):
-        answer = asyncio.run(work(settings, dsn))
+        answer = loop.run(work(settings, dsn))
     if answer is None:
         raise typer.Exit(1)
     if as_json:
@@ -151,7 +152,7 @@ def demo() -> None:
             return good
 
     with quiet_settings() as (settings, dsn):
-        good = asyncio.run(work(settings, dsn))
+        good = loop.run(work(settings, dsn))
     raise typer.Exit(0 if good else 1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from app.commands.common import JsonOption, out, quiet_settings, services, workspace_id_of
+from app.core import loop
 from app.retrieval.route import route
 from app.retrieval.types import Question, Route
 
@@ -46,7 +46,7 @@ def show_route(
             for query in asked:
                 tell(query, await decide(query))
 
-    asyncio.run(work())
+    loop.run(work())
 
 
 def told(query: str, decision: Route) -> dict[str, Any]:

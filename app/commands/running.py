@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import typer
 
 from app import sample
 from app.commands.common import err, load_settings
+from app.core import loop
 from app.settings import Settings
 from app.wiring import Services, database_url
 
@@ -31,7 +31,7 @@ def run(
     settings = load_settings(host=host, port=port)
     check_doors(settings)
     with listening(settings) as socket, owned(settings), database_url(settings) as dsn:
-        asyncio.run(serve(settings, dsn, socket, _welcome))
+        loop.run(serve(settings, dsn, socket, _welcome))
 
 
 @app.command()
@@ -41,7 +41,7 @@ def worker(parent: Annotated[int | None, typer.Option(hidden=True)] = None) -> N
 
     settings = load_settings()
     with database_url(settings) as dsn:
-        asyncio.run(work(settings, dsn, parent))
+        loop.run(work(settings, dsn, parent))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import typer
 from rich.progress import Progress
 
 from app.commands.common import JsonOption, err, out, progress_bar, quiet_settings, services
+from app.core import loop
 from app.ingestion.reembed import Status
 from app.settings import Settings
 from app.wiring import Services
@@ -52,7 +53,7 @@ def reembed(
             return await opened.reembedding.status(counted=True)
 
     with quiet_settings() as (settings, dsn):
-        found = asyncio.run(work(settings, dsn))
+        found = loop.run(work(settings, dsn))
     if as_json:
         print(json.dumps(asdict(found), ensure_ascii=False, default=str))
     else:

@@ -31,6 +31,7 @@ from typing import Any, Final
 import httpx
 import psutil
 
+from app.core import loop
 from app.core.clock import now
 from app.db.embedded import EmbeddedPostgres
 from app.db.session import Database
@@ -565,7 +566,7 @@ def main() -> None:
         async with embeddings.serving() as environment:
             return await run(*wanted, **environment)
 
-    verdict(asyncio.run(work()))
+    verdict(loop.run(work()))
 
 
 if __name__ == "__main__":

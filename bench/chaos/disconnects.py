@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from app.core import loop
 from app.providers.fake import FakeProvider
 from bench.chaos.instance import Instance, running, verdict
 from bench.chaos.searches import fill, sentence
@@ -128,7 +129,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data-dir", type=Path)
     arguments = parser.parse_args()
-    verdict(asyncio.run(run(arguments.clients, arguments.seed, arguments.data_dir)))
+    verdict(loop.run(run(arguments.clients, arguments.seed, arguments.data_dir)))
 
 
 if __name__ == "__main__":

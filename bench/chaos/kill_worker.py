@@ -24,6 +24,7 @@ from typing import Any
 import httpx
 import psutil
 
+from app.core import loop
 from bench.chaos import embeddings
 from bench.chaos.instance import ROOT, Instance, running, verdict
 from bench.chaos.searches import sentence
@@ -182,7 +183,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data-dir", type=Path)
     arguments = parser.parse_args()
-    verdict(asyncio.run(run(arguments.cards, arguments.workers, arguments.every, arguments.seed, arguments.data_dir)))
+    verdict(loop.run(run(arguments.cards, arguments.workers, arguments.every, arguments.seed, arguments.data_dir)))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 
+from app.core import loop
 from bench.chaos.instance import Instance, running, verdict
 
 WORDS = [
@@ -136,7 +137,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data-dir", type=Path)
     arguments = parser.parse_args()
-    verdict(asyncio.run(run(arguments.clients, arguments.rounds, arguments.seed, arguments.data_dir)))
+    verdict(loop.run(run(arguments.clients, arguments.rounds, arguments.seed, arguments.data_dir)))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from app.core import log
+from app.core import log, loop
 from app.evaluation.extractions import Extractions, read_episodes
 from app.evaluation.folder import LabelledSet, half, read_folder
 from app.evaluation.metrics import Row, mean, measure_run, paired_bootstrap
@@ -346,7 +346,7 @@ def main() -> None:
             if asked.sets and task.name not in asked.sets:
                 continue
             labelled = _read(task, asked)
-            rows = report(asyncio.run(measure(settings, dsn, task, labelled, asked)), task, labelled)
+            rows = report(loop.run(measure(settings, dsn, task, labelled, asked)), task, labelled)
             everything[task.name] = rows
             print_table(task, rows)
     if asked.out:
