@@ -4,33 +4,25 @@
                            [--qrels FILE] [--map FILE] [--data-dir DIR] [--json FILE]
 
 With `--workspace` (and `--database-url`, where it is not in the data directory) a workspace is asked that has learned
-the set already. A row is one run of all questions; parts of level context that only the pricing knows of are all priced
-from what one run reached, unless documents are grouped. The last columns are the differences to the whole with their
-95 % interval (paired bootstrap).
+the set already. A row is one run of all questions. The last columns are the differences to the whole with their 95 %
+interval (paired bootstrap).
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import inspect
 import json
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import text
-
-from app.core import log
+from app.core import log, loop
 from app.evaluation import queries
 from app.evaluation.extractions import read_episodes, read_triples
 from app.evaluation.folder import read_folder
-from app.evaluation.metrics import Row, mean, measure_run, paired_bootstrap
-from app.evaluation.run import DEPTH, Evaluation, as_cards
-from app.retrieval.context_costs import Priced, price
-from app.retrieval.levels import level3_context
+from app.evaluation.metrics import mean, measure_run, paired_bootstrap
+from app.evaluation.run import Evaluation, as_cards
 from app.retrieval.retrieve import Retriever
 from app.settings import Settings
 from app.wiring import Services, database_url, open_services
@@ -59,14 +51,13 @@ PARTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "without imputation": {"context_impute": 0.0},
         "without the soft minimum": {"context_tau": 0.0},
         "without the echo of the best claims": {"context_echo": 0.0},
+        "without likeness to the first card": {"context_alike": 0.0},
         "without claims by themselves": {"context_bare_claim": False},
         "distances in full in Chinese": {"context_han_distance": 1.0},
         "without diversity": {"context_diversity": 0.0},
         "with adaptive confidence": {"context_adaptive": True},
     },
 }
-# What level context does before anything is priced.
-ASKED_ANEW = {"context_preset"}
 SHOWN = ("recall@5", "recall@10", "all@8", "mrr@10", "any@1")
 
 
@@ -96,52 +87,15 @@ async def ablate(services: Services, arguments: argparse.Namespace) -> dict[str,
         ranked = {query: [doc for doc, _ in ranking] for query, ranking in run.items()}
         return measure_run(ranked, labelled.gold, labelled.groups)
 
-    parts = PARTS[arguments.level]
-    priced: dict[str, dict[str, Row]] = {}
-    if arguments.level == "context" and not group:
-        names = {name: changes for name, changes in parts.items() if not ASKED_ANEW & changes.keys()}
-        told = {name: services.settings.model_copy(update=dict(changes)) for name, changes in names.items()}
-        with pricing(told) as runs:
-            whole = await rows({})
-        async with services.database.read() as session:
-            statement = text("SELECT id, external_id FROM cards WHERE workspace_id = :id")
-            known = {row.id.bytes: row.external_id for row in await session.execute(statement, {"id": workspace_id})}
-        asked = [query.id for query in labelled.queries]
-        for name, run in runs.items():
-            ranked = {query: [known[card] for card in cards] for query, cards in zip(asked, run, strict=True)}
-            priced[name] = measure_run(ranked, labelled.gold, labelled.groups)
-    else:
-        whole = await rows({})
+    whole = await rows({})
     report: dict[str, Any] = {"whole": mean(list(whole.values()))}
     _print(arguments.level, report["whole"], {})
-    for name, changes in sorted(parts.items(), key=lambda part: part[0] not in priced):
-        found = priced[name] if name in priced else await rows(changes)
+    for name, changes in PARTS[arguments.level].items():
+        found = await rows(changes)
         versus: dict[str, Any] = paired_bootstrap(found, whole)
         report[name] = {**mean(list(found.values())), "vs": versus}
         _print(name, report[name], versus)
     return report
-
-
-@contextmanager
-def pricing(told: Mapping[str, Settings]) -> Iterator[dict[str, list[list[bytes]]]]:
-    """The cards that each of these settings makes of what questions reach, a list per question asked meanwhile."""
-    runs: dict[str, list[list[bytes]]] = {name: [] for name in told}
-    asked = inspect.signature(price)
-
-    def priced_by_all(*given: Any) -> Priced:
-        for name, settings in told.items():
-            bound = asked.bind(*given)
-            bound.arguments["settings"] = settings
-            one = price(*bound.args)
-            choice = one.chosen(DEPTH, 1, 1, settings.context_diversity)
-            runs[name].append([one.reached.tellings["card"][telling].tobytes() for telling, _ in choice.cards])
-        return price(*given)
-
-    setattr(level3_context, "price", priced_by_all)  # noqa: B010  (its type is narrower)
-    try:
-        yield runs
-    finally:
-        setattr(level3_context, "price", price)  # noqa: B010
 
 
 def _silent(step: str, done: int, total: int) -> None: ...
@@ -180,4 +134,4 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(parsed()))
+    loop.run(main(parsed()))

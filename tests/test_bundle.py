@@ -11,6 +11,7 @@ import pytest
 from app.index.collections import TextKind
 from app.index.postings import RECENT_HEAD, Found, Subset, Totals, pack_terms, score
 from app.retrieval.bundle import ChainWeights, Shape, Signals, chain, minimum, soft_minimum
+from app.retrieval.bundle_alike import discounts
 from app.retrieval.bundle_confidence import confidence, f_dist, f_gap, node_weight
 from app.retrieval.bundle_diversity import pick
 from app.retrieval.bundle_echo import unlike
@@ -55,6 +56,19 @@ def one_path(**given: float) -> float:
         ),
     )
     return float(found.total[0])
+
+
+class TestLikeness:
+    def test_what_is_unusual_counts_by_how_much_it_is(self) -> None:
+        likeness = floats(0.1, 0.1, 0.1, 0.5)
+        limit = 0.2 + 0.5 * float(np.std(likeness))
+        assert discounts(likeness, 0.5, 4.0).tolist() == pytest.approx([0.0, 0.0, 0.0, 4 * (0.5 - limit)])
+
+    def test_where_all_are_equally_alike_nothing_counts(self) -> None:
+        assert discounts(floats(0.4, 0.4, 0.4), 0.75, 8.0).tolist() == pytest.approx([0.0] * 3)
+
+    def test_nobody_is_compared_with_nobody(self) -> None:
+        assert discounts(floats(), 0.75, 8.0).tolist() == []
 
 
 class TestPublished:

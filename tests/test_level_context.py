@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -151,7 +152,8 @@ async def test_the_steps_of_a_path_cost_what_the_path_costs(notes: Library) -> N
         assert hit.explain is not None
         # A soft minimum is at most the least of what it is of.
         assert hit.explain["total"] <= hit.explain["path"] == pytest.approx(hit.paths[0]["cost"])
-        assert hit.explain["cost"] == pytest.approx(hit.explain["total"] + hit.explain["penalty"])
+        parts = ("total", "penalty", "alike")
+        assert hit.explain["cost"] == pytest.approx(sum(hit.explain[part] for part in parts))
         assert hit.score == pytest.approx(-hit.explain["cost"])
     assert [hit.score for hit in evidence.hits] == sorted((hit.score for hit in evidence.hits), reverse=True)
 
@@ -179,6 +181,52 @@ async def test_a_claim_that_is_unlike_the_best_ones_costs_more(notes: Library) -
         assert one["claim"] == pytest.approx(
             0.25 * one["z_edge"] - 0.5 * one["words_point"] + 0.3 * one["unlike"] + one["superseded"], abs=1e-5
         )
+
+
+FERRIES = [
+    ("jadran", "Jadran", "Why did the night ferry stop? The turbocharger of the Jadran broke off the island of Vis."),
+    ("yard", "Shipyard bill", "The Jadran needs a new turbocharger; the island of Vis waits for it."),
+    *(
+        (f"harbour {n}", f"Harbour of {town}", f"Boats lie in the harbour of {town} at night. Gulls sleep there.")
+        for n, town in enumerate(("Split", "Ancona", "Bari", "Hvar", "Zadar", "Rijeka", "Pula"))
+    ),
+]
+
+
+async def test_cards_that_speak_like_the_first_one_come_next(
+    shelf: Database, e5: E5Embedder, segmenter: Segmenter
+) -> None:
+    """Where words of its own, which the question does not have, are unusual among the others."""
+    library = await Library(shelf, e5, segmenter, slug=uuid.uuid4().hex, extractor="offline").open()
+    await library.add_many([NewCard(title, content, external_id=name) for name, title, content in FERRIES])
+    await library.learn()
+    question = Question("Why did the night ferry stop?", Level.context, explain=True)
+
+    async def told(question: Question = question, **knobs: Any) -> list[tuple[str | None, float, float]]:
+        settings = library.settings.model_copy(update={"context_alike": 40.0, **knobs})
+        retriever = Retriever(shelf, Spaces(e5), segmenter, settings)
+        evidence = await retriever.retrieve(library.id, question)
+        assert [hit.score for hit in evidence.hits] == sorted((hit.score for hit in evidence.hits), reverse=True)
+        return [(hit.card.external_id, hit.score, hit.explain["alike"]) for hit in evidence.hits if hit.explain]
+
+    plain = await told(context_alike=0.0)
+    names = [name for name, _, _ in plain]
+    assert (names[0], len(names), {alike for _, _, alike in plain}) == ("jadran", len(FERRIES), {0.0})
+    behind = names.index("yard")
+    assert behind > 3
+    for kept in (1, 3):
+        promoted = await told(context_alike_kept=kept)
+        assert promoted[:kept] == plain[:kept]
+        assert promoted[kept][0] == "yard"
+        assert promoted[kept][2] < 0
+        assert promoted[kept][1] == pytest.approx(min(plain[behind][1] - promoted[kept][2], plain[kept - 1][1]))
+        assert {name for name, _, _ in promoted} == set(names)
+    # As they are for whoever wants no more than what is kept, and where all words are too common to be read.
+    assert await told(context_alike_kept=len(FERRIES)) == plain
+    assert await told(replace(question, limit=3), context_alike_kept=3) == plain[:3]
+    await library.fold()
+    assert await told(context_alike_kept=1, context_alike_bytes=0) == plain
+    assert (await told(context_alike_kept=1))[1][0] == "yard"
 
 
 async def test_distances_count_half_beside_words_where_question_and_note_are_chinese(notes: Library) -> None:

@@ -26,7 +26,7 @@ from app.db.settings import DatabaseSettings
 from app.graph.entity_queries import list_nearest
 from app.index import queries as index
 from app.index.collections import Collection, TextKind
-from app.index.lexical import search_lexical, search_many
+from app.index.lexical import search_alike, search_lexical, search_many
 from app.jobs import queries as job_queries
 from app.jobs.job import JobContext, NewJob
 from app.jobs.queue import enqueue
@@ -34,6 +34,7 @@ from app.jobs.run import run_until_idle
 from app.jobs.settings import JobSettings
 from app.retrieval import queries as retrieval
 from app.retrieval.collections import list_owners, nearest_many
+from app.retrieval.context_queries import list_passages
 from app.retrieval.types import Filters
 from tests.conftest import TEMPLATE, with_database
 
@@ -390,6 +391,22 @@ async def test_postings_of_many_collections_are_read_once_per_term(database: Exp
     async with database.read() as session:
         await search_many(session, LARGE, Collection, list(range(100, 160)), list(range(400, 420)))
     plans.check("pk_lex_block", reads={"lex_block": 4 * 80})
+
+
+async def test_how_common_terms_are_is_told_by_the_length_of_their_postings(database: Database, plans: Plans) -> None:
+    async with database.read() as session:
+        hits = await search_alike(session, LARGE, list(range(100, 160)), list(range(400, 420)), 4 * 8 * 50)
+    # Eight bytes in each of four blocks, and seven terms have one in the other workspace: 7 * 24 + 44 * 32.
+    assert len(hits.word_terms.terms) + len(hits.gram_terms.terms) == 51
+    plans.check("pk_lex_block", reads={"lex_block": 4 * 80 + 4 * 51})
+
+
+async def test_passages_of_the_cards_that_are_compared_are_looked_up(database: Database, plans: Plans) -> None:
+    cards = [uuid.UUID(int=n) for n in range(60)]
+    async with database.read() as session:
+        texts, docs = await list_passages(session, LARGE, cards, cards[:5])
+    assert (texts, [some.tolist() for some in docs[:2]]) == (["Text"], [[0, 1], [2, 3]])
+    plans.check("uq_chunks_workspace_id_card_id_ordinal", reads={"chunks": 122})
 
 
 async def test_postings_are_read_once_per_term(database: Explained, plans: Plans) -> None:

@@ -84,6 +84,22 @@ async def search_many(
     return _score_all(found, subsets or {}, b)
 
 
+async def search_alike(
+    session: AsyncSession, workspace_id: uuid.UUID, words: Sequence[int], grams: Sequence[int], most_bytes: int
+) -> LexicalHits:
+    """`search_lexical` of chunks with the terms of a text, of which the commonest are left out where there would be
+    more than `most_bytes` of postings.
+    """
+    asked = sorted({*words, *grams})
+    rows = await (await raw(session)).fetch(
+        load("app.index", "lexical_affordable"), workspace_id, asked, Collection.chunk, most_bytes
+    )
+    kept = {row["hash"] for row in rows}
+    return await search_lexical(
+        session, workspace_id, [term for term in words if term in kept], [term for term in grams if term in kept]
+    )
+
+
 def _score_all(
     found: Mapping[Collection, Found], subsets: Mapping[Collection, Subset], b: float
 ) -> dict[Collection, LexicalHits]:

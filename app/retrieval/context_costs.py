@@ -32,12 +32,24 @@ PUBLISHED_LIST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Places in the records. `cards`: the telling of each hit, best first, with what it costs after penalties;
-    `paths`: claims per hit, cheapest first; `evidence`: those of them that are shown.
+class Ranked:
+    """A card, the place of its cheapest telling, and what that costs after penalties and with `alike`, which is no more
+    than 0: what the card costs less for its likeness to the first one.
     """
 
-    cards: Sequence[tuple[int, float]]
+    card: bytes
+    telling: int
+    cost: float
+    alike: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`cards`: the hits, best first; `paths`: claims per hit (places in the records), cheapest first; `evidence`: those
+    of them that are shown.
+    """
+
+    cards: Sequence[Ranked]
     paths: Sequence[Sequence[int]]
     evidence: Sequence[Sequence[int]]
     wanted: Sequence[tuple[uuid.UUID, uuid.UUID]]
@@ -61,10 +73,8 @@ class Priced:
         near = stranger_z is None or float(self.signals.z_edge.min()) <= stranger_z
         return near or float(self.signals.words_point.max()) >= words
 
-    def chosen(self, limit: int, paths: int, claims: int, penalty: float) -> Choice:
-        """The cheapest `limit` cards, each by its best telling, up to `paths` paths for each, and the `claims` cheapest
-        claims of all as evidence, at least one for each hit.
-        """
+    def ranked(self, penalty: float, limit: int) -> list[Ranked]:
+        """The cheapest `limit` cards, each by its best telling."""
         total = self.costs.total
         finite = np.flatnonzero(np.isfinite(total))
         order = finite[np.argsort(total[finite], kind="stable")]
@@ -72,26 +82,42 @@ class Priced:
         card_of = [card.tobytes() for card in tellings["card"]]
         episode_of = [episode.tobytes() for episode in tellings["episode"]]
         picked = pick([total[at] for at in order], [(card_of[at], episode_of[at]) for at in order], penalty, len(order))
-        hits: dict[bytes, tuple[int, float]] = {}
+        hits: dict[bytes, Ranked] = {}
         for at, cost in picked:
-            hits.setdefault(card_of[order[at]], (int(order[at]), cost))
-            if len(hits) == limit:
-                break
-        number = {card: place for place, card in enumerate(hits)}
+            card = card_of[order[at]]
+            if card not in hits:
+                hits[card] = Ranked(card, int(order[at]), cost)
+                if len(hits) == limit:
+                    break
+        return list(hits.values())
+
+    def claims_of(self, telling: int, most: int) -> list[uuid.UUID]:
+        """Of the cheapest paths of a telling, as many as that."""
+        own = np.flatnonzero(self.shape.telling_of_point == telling)
+        cheapest = own[np.argsort(self.costs.path[own], kind="stable")][:most]
+        return [self.reached.id_of(self.reached.points, int(point)) for point in cheapest]
+
+    def chosen(self, ranked: Sequence[Ranked], paths: int, claims: int) -> Choice:
+        """These cards with up to `paths` paths for each, and the `claims` cheapest claims of all as evidence, at least
+        one for each hit.
+        """
+        tellings = self.reached.tellings
+        card_of = [card.tobytes() for card in tellings["card"]]
+        number = {one.card: place for place, one in enumerate(ranked)}
         hit_of_telling = np.array([number.get(card, -1) for card in card_of], np.intp)
         hit_of_point = hit_of_telling[self.shape.telling_of_point] if len(card_of) else np.empty(0, np.intp)
         by_cost = np.argsort(self.costs.path, kind="stable")
         by_cost = by_cost[hit_of_point[by_cost] >= 0]
-        shown: list[list[int]] = [[] for _ in hits]
-        walked: list[list[int]] = [[] for _ in hits]
-        for place, point in enumerate(by_cost[: max(claims, paths * len(hits)) * 4].tolist()):
+        shown: list[list[int]] = [[] for _ in ranked]
+        walked: list[list[int]] = [[] for _ in ranked]
+        for place, point in enumerate(by_cost[: max(claims, paths * len(ranked)) * 4].tolist()):
             hit = int(hit_of_point[point])
             if place < claims:
                 shown[hit].append(point)
             if len(walked[hit]) < paths:
                 walked[hit].append(point)
-        for hit, (telling, _) in enumerate(hits.values()):
-            own = np.flatnonzero(self.shape.telling_of_point == telling)
+        for hit, one in enumerate(ranked):
+            own = np.flatnonzero(self.shape.telling_of_point == one.telling)
             best = int(own[np.argmin(self.costs.path[own])])
             # The winning path first, whatever else the card says.
             walked[hit] = [best, *(point for point in walked[hit] if point != best)][:paths]
@@ -99,7 +125,7 @@ class Priced:
         wanted = sorted({point for some in (*shown, *walked) for point in some})
         telling_of = self.shape.telling_of_point
         return Choice(
-            list(hits.values()),
+            ranked,
             walked,
             shown,
             [

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.retrieval.context_costs import Choice, Priced
+from app.retrieval.context_costs import Choice, Priced, Ranked
 from app.retrieval.types import CardRef, Hit, Span
 
 
@@ -23,7 +23,7 @@ def told_hits(priced: Priced, choice: Choice, rows: Sequence[Any], snippet_chars
         return texts.get((reached.id_of(reached.points, point), card))
 
     hits: list[Hit] = []
-    for (telling, cost), walked, shown in zip(choice.cards, choice.paths, choice.evidence, strict=True):
+    for ranked, walked, shown in zip(choice.cards, choice.paths, choice.evidence, strict=True):
         paths = [_path(priced, point, row, explain) for point in walked if (row := text_of(point)) is not None]
         best = text_of(walked[0])
         if best is None:
@@ -31,14 +31,14 @@ def told_hits(priced: Priced, choice: Choice, rows: Sequence[Any], snippet_chars
         hits.append(
             Hit(
                 rank=len(hits) + 1,
-                score=round(-cost, 6),
+                score=round(-ranked.cost, 6),
                 card=CardRef(best["card_id"], best["title"], best["external_id"], best["created_at"], best["tags"]),
                 snippet=_line(best["claim"], snippet_chars),
                 evidence=_spans(
                     [(row, -float(priced.costs.path[p])) for p in shown if (row := text_of(p)) is not None]
                 ),
                 ranks={"context": len(hits) + 1},
-                explain=_explained(priced, telling, walked[0], cost) if explain else None,
+                explain=_explained(priced, ranked, walked[0]) if explain else None,
                 episode={
                     "id": str(best["episode_id"]),
                     "title": best["episode_title"],
@@ -90,14 +90,16 @@ def _path(priced: Priced, point: int, row: Any, explain: bool) -> dict[str, Any]
     return {"cost": round(cost, 6), "score": round(-cost, 6), "steps": steps}
 
 
-def _explained(priced: Priced, telling: int, point: int, cost: float) -> dict[str, float]:
+def _explained(priced: Priced, ranked: Ranked, point: int) -> dict[str, float]:
+    telling, cost = ranked.telling, ranked.cost
     facet = int(priced.shape.facet_of_point[point])
     signals, costs = priced.signals, priced.costs
     record, facet_record = priced.reached.points[point], priced.reached.facets[facet]
     return {
         "cost": _number(cost),
         "total": _number(costs.total[telling]),
-        "penalty": _number(cost - float(costs.total[telling])),
+        "penalty": _number(cost - ranked.alike - float(costs.total[telling])),
+        "alike": _number(ranked.alike),
         "path": _number(costs.path[point]),
         "claim": _number(costs.claim[point]),
         "facet": _number(costs.facet[facet]),

@@ -265,6 +265,18 @@ async def list_told(
     return rows
 
 
+async def list_passages(
+    session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID], claims: Sequence[uuid.UUID]
+) -> tuple[list[str], list[npt.NDArray[np.uint32]]]:
+    """Texts of the first card, its beginning and where these claims of it stand, and the docs of each card's chunks."""
+    rows = await (await raw(session)).fetch(load(PACKAGE, "context_passages"), workspace_id, list(cards), list(claims))
+    docs = [np.zeros(0, np.uint32)] * len(cards)
+    for row in rows:
+        if row["docs"] is not None:
+            docs[row["place"] - 1] = np.frombuffer(row["docs"], ">i8").astype(np.uint32)
+    return [row["text"] for row in rows if row["text"] is not None], docs
+
+
 def cone_part(workspace_id: uuid.UUID) -> Part:
     """Whether any card of the workspace has claims: one row."""
     statement = "SELECT EXISTS (SELECT 1 FROM points WHERE workspace_id = $1) AS cone"

@@ -41,6 +41,17 @@ class RetrievalSettings(BaseModel):
         0.3, ge=0, description="What it costs a claim to be unlike the best ones; 0: each stands for itself"
     )
     context_echo_claims: int = Field(3, ge=1, le=50, description="Best claims that the others are compared with")
+    context_alike: float = Field(
+        8.0, ge=0, description="What a card costs less for words that it shares with the first one; 0: nothing"
+    )
+    context_alike_above: float = Field(
+        0.75, ge=0, description="Standard deviations of the likeness above its mean from which it counts"
+    )
+    context_alike_kept: int = Field(5, ge=1, le=1000, description="First places that likeness leaves as they are")
+    context_alike_cards: int = Field(60, ge=1, le=1000, description="Cards that are compared with the first one")
+    context_alike_bytes: int = Field(
+        1 << 18, ge=0, description="Postings that are read for it; the commonest words of the first card are left out"
+    )
     context_impute: float = Field(1.2, ge=0, description="How far a vector stands in for words of another script")
     context_han_distance: float = Field(
         0.5,

@@ -11,25 +11,27 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.core import clock as time_of_day
 from app.db.session import Database
 from app.db.together import fetch_together
 from app.index.collections import Collection, TextKind
-from app.index.lexical import search_many
+from app.index.lexical import search_alike, search_many
 from app.index.postings import LexicalHits
 from app.index.spaces import Spaces
 from app.index.terms import question_hashes
 from app.retrieval import context_queries, queries
+from app.retrieval.bundle_alike import discounts
 from app.retrieval.calibrating import Calibrations
 from app.retrieval.calibration import Calibration
 from app.retrieval.collections import Sizes
-from app.retrieval.context_costs import Choice, Priced, price
+from app.retrieval.context_costs import Priced, Ranked, price
 from app.retrieval.context_hits import told_hits
 from app.retrieval.context_queries import ConeRequest, Passing
 from app.retrieval.levels.level1_search import Clock
@@ -136,23 +138,27 @@ class ContextLevel:
             )
         clock.lap("cone")
 
-        def counted() -> tuple[Priced, Choice]:
+        def counted() -> tuple[Priced, list[Ranked]]:
             scales, baseline = calibration.scales(script), calibration.baseline(TextKind.point, script)
             moment = asked.moment.timestamp()
             at_hand = {card.bytes for card in question.context_cards}
             priced = price(
                 reached, words, asked.times, asked.in_han, moment, scales, settings, preset, baseline, at_hand
             )
-            claims = settings.context_claims * question.limit
-            return priced, priced.chosen(question.limit, settings.context_paths, claims, settings.context_diversity)
+            return priced, priced.ranked(settings.context_diversity, max(question.limit, settings.context_alike_cards))
 
-        priced, chosen = await asyncio.to_thread(counted)
+        priced, ranked = await asyncio.to_thread(counted)
         relevant = priced.says_something(
             None if found is None else _stranger(calibration, script, float(settings.context_strangers)),
             settings.context_words_enough,
         )
         clock.lap("costs")
         async with self._database.read() as session:
+            if preset == "chain" and relevant and settings.context_alike_kept < min(question.limit, len(ranked)):
+                ranked = await self._promoted(session, workspace_id, priced, ranked)
+                clock.lap("alike")
+            claims = settings.context_claims * question.limit
+            chosen = priced.chosen(ranked[: question.limit], settings.context_paths, claims)
             texts = await context_queries.list_told(session, workspace_id, chosen.wanted)
         hits = told_hits(priced, chosen, texts, self._settings.snippet_chars, question.explain)
         clock.lap("texts")
@@ -165,6 +171,32 @@ class ContextLevel:
             timings_ms=clock.timings_ms,
             index={"space": space.key, "stale_cards": scope.stale_cards},
         )
+
+    async def _promoted(
+        self, session: AsyncSession, workspace_id: uuid.UUID, priced: Priced, ranked: Sequence[Ranked]
+    ) -> list[Ranked]:
+        """The first places as they are, and behind them those first that speak like the first card."""
+        settings = self._settings
+        if not settings.context_alike:
+            return list(ranked)
+        compared = ranked[: settings.context_alike_cards]
+        claims = priced.claims_of(compared[0].telling, settings.context_paths)
+        cards = [uuid.UUID(bytes=one.card) for one in compared]
+        texts, docs = await context_queries.list_passages(session, workspace_id, cards, claims)
+        told = "\n".join(texts)
+        words, grams = question_hashes(await aside(told, lambda: self._segmenter.terms(told)))
+        hits = await search_alike(session, workspace_id, words, grams, settings.context_alike_bytes)
+        likeness = np.array([float(hits.score_of(some).max(initial=0.0)) for some in docs[1:]])
+        less = discounts(likeness, settings.context_alike_above, settings.context_alike)
+        kept, rest = list(compared[: settings.context_alike_kept]), compared[settings.context_alike_kept :]
+        least = kept[-1].cost
+        nearer = []
+        for one, bonus in zip(rest, less[len(kept) - 1 :], strict=True):
+            # Not before those that keep their places.
+            cost = max(one.cost - float(bonus), least)
+            nearer.append((one.cost - float(bonus), replace(one, cost=cost, alike=cost - one.cost)))
+        nearer.sort(key=lambda pair: pair[0])
+        return [*kept, *(one for _, one in nearer), *ranked[len(compared) :]]
 
     def _asked(self, question: Question) -> Asked:
         moment = question.as_of or time_of_day.now()
