@@ -1,9 +1,10 @@
 """Level 3: Bundle Search over the cone, episode ← facet ← claim.
 
 Five round trips (space and whether there is a cone, postings, how to plan, anchors with the reached part of the cone,
-texts), one more under filters, and now and then one for sizes or the calibration; none waits for the embedder or for
-what is counted in between, which goes on in a thread. Costs are `bundle`'s; a leg that fails is an empty leg and a word
-in `degraded`.
+texts), three more where more cards are wanted than those whose places are kept (passages, which words are affordable,
+their postings), one more under filters, and now and then one for sizes or the calibration; none waits for the embedder
+or for what is counted in between, which goes on in a thread. Costs are `bundle`'s; a leg that fails is an empty leg and
+a word in `degraded`.
 """
 
 from __future__ import annotations
