@@ -197,7 +197,7 @@ class Exploration:
     def _pool_request(self) -> queries.PoolRequest:
         asked, settings = self._asked, self._settings
         question = asked.question
-        each, windows = settings.search_each, self._windows()
+        each, windows = settings.explore_each, self._windows()
         depth = _DEPTH_UNDER_FILTER if question.filters and asked.subset is None else 2 * each
         return queries.PoolRequest(
             space=self._space,
@@ -221,7 +221,7 @@ class Exploration:
 
     def _windows(self) -> int:
         """So many are read."""
-        each = self._settings.search_each
+        each = self._settings.explore_each
         return max(2 * each, 4 * self._asked.question.limit) if self._approximate else 4 * each
 
     def _ef_search(self, windows: int) -> int:

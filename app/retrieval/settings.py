@@ -74,6 +74,7 @@ class RetrievalSettings(BaseModel):
     )
 
     explore_scorer: Scorer = "default"
+    explore_each: int = Field(50, ge=1, le=1000, description="Rows per leg of the search that it begins with")
     explore_counted: int = Field(100, ge=10, le=100_000, description="Cards of an entity are counted up to here")
     explore_mentions: int = Field(20, ge=1, le=10_000, description="Of an entity that more mention, only titles")
     explore_beam: int = Field(4, ge=1, le=50, description="Cards that bridges start from")
