@@ -106,13 +106,13 @@ class Timed(Pipeline):
     """Knows when the last group of cards was ready: a worker takes a moment more to find that nothing is left."""
 
     watch: Watch | None = None
-    spent: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    spent: tuple[float, float] = (0.0, 0.0)
     first_ready: float | None = None
 
     async def ingest(self, workspace_id: uuid.UUID, tasks: Sequence[Task], *, last_attempt: bool = False) -> Outcome:
         outcome = await super().ingest(workspace_id, tasks, last_attempt=last_attempt)
         if self.watch is not None:
-            self.spent = self.watch.spent
+            self.spent = self.watch.here
             if self.first_ready is None and outcome.ready:
                 self.first_ready = self.spent[0]
         return outcome
@@ -132,6 +132,11 @@ class Watch:
             with suppress(psutil.NoSuchProcess):
                 server += sum(process.cpu_times()[:4])
         return time.perf_counter(), time.process_time(), server
+
+    @property
+    def here(self) -> tuple[float, float]:
+        """Of the clock and of this process: looking at the server's processes takes milliseconds of the event loop."""
+        return time.perf_counter() - self._started[0], time.process_time() - self._started[1]
 
     @property
     def spent(self) -> tuple[float, float, float]:
@@ -158,15 +163,16 @@ async def run_pipeline(services: Services, recorder: Recorder, cards: Sequence[N
     await hand_in(0, BULK)
     working = asyncio.create_task(work_until_idle(services))
     await hand_in(BULK, len(cards))
-    submitted, *_ = watch.spent
+    submitted, _ = watch.here
     await working
-    waiting = watch.spent[0] - pipeline.spent[0]
+    until, _, server = watch.spent
     run = Run(
         sum(map(len, recorder.batches)),
         *pipeline.spent,
+        server,
         submitted,
         pipeline.first_ready or 0.0,
-        recorder.ended() - waiting,
+        recorder.ended() - (until - pipeline.spent[0]),
     )
     async with services.database.unit() as session:
         ready = await session.scalar(
