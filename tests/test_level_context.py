@@ -194,7 +194,7 @@ FERRIES = [
 
 
 async def test_cards_that_speak_like_the_first_one_come_next(
-    shelf: Database, e5: E5Embedder, segmenter: Segmenter
+    shelf: Database, e5: E5Embedder, segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where words of its own, which the question does not have, are unusual among the others."""
     library = await Library(shelf, e5, segmenter, slug=uuid.uuid4().hex, extractor="offline").open()
@@ -227,6 +227,9 @@ async def test_cards_that_speak_like_the_first_one_come_next(
     await library.fold()
     assert await told(context_alike_kept=1, context_alike_bytes=0) == plain
     assert (await told(context_alike_kept=1))[1][0] == "yard"
+    # Notes in two scripts share no words.
+    monkeypatch.setattr(Calibration, "speaks_both", lambda *_: True)
+    assert [alike for _, _, alike in await told(context_alike_kept=1)] == [0.0] * len(FERRIES)
 
 
 async def test_distances_count_half_beside_words_where_question_and_note_are_chinese(notes: Library) -> None:

@@ -26,8 +26,8 @@ from app.retrieval.types import Filters
 
 LEGS: Final = {TextKind.point_edge: 0, TextKind.facet_description: 1}
 """Texts by which a question may find an episode, and the number of their leg. Claims by themselves find no other."""
-# What is added to that number for the leg among texts of the other script.
-OTHER_SCRIPT: Final = 2
+OTHER_LEGS: Final = {TextKind.point_edge: 2, TextKind.facet_description: 3, TextKind.point: 4}
+"""The same among texts of the other script, where claims by themselves do find others."""
 _TEXTS: Final = {"points": "text", "facets": "description"}
 
 # PostgreSQL sends big-endian; a uuid is its sixteen bytes.
@@ -209,7 +209,10 @@ def _cone_statement(
 ) -> str:
     parts = [_leg(kind, through_index, few, many) for kind, through_index in legs]
     if also_han is not None and not (few or many):
-        parts += [_other_leg(kind, also_han) for kind, through_index in legs if not through_index]
+        others = [kind for kind, through_index in legs if not through_index]
+        if TextKind.point_edge in others:
+            others.append(TextKind.point)
+        parts += [_other_leg(kind, also_han) for kind in others]
     near = "\nUNION ALL\n".join(parts)
     statement = filled(
         load(PACKAGE, "context_cone"),
@@ -243,7 +246,7 @@ def _leg(kind: TextKind, through_index: bool, few: bool, many: bool) -> str:
 def _other_leg(kind: TextKind, han: bool) -> str:
     leg = load(PACKAGE, "context_near_other")
     for name, value in (
-        ("kind", LEGS[kind] + OTHER_SCRIPT),
+        ("kind", OTHER_LEGS[kind]),
         ("table", kind.collection.table),
         ("text", _TEXTS[kind.collection.table]),
         ("vectors", kind.vectors),

@@ -115,6 +115,7 @@ class ContextLevel:
         if space is None or calibration is None:
             return None
         script: Script = "han" if asked.in_han else "latin"
+        both = calibration.speaks_both(TextKind.point, script)
         async with self._database.read() as session:
             reached = await context_queries.get_reached(
                 session,
@@ -134,7 +135,7 @@ class ContextLevel:
                     with_vectors=preset == "chain" and self._settings.context_echo > 0,
                     ef_search=min(max(self._settings.context_anchors * 3, 160), 1000),
                     cards=question.context_cards,
-                    also_han=not asked.in_han if calibration.speaks_both(TextKind.point, script) else None,
+                    also_han=not asked.in_han if both else None,
                 ),
             )
         clock.lap("cone")
@@ -155,7 +156,9 @@ class ContextLevel:
         )
         clock.lap("costs")
         async with self._database.read() as session:
-            if preset == "chain" and relevant and settings.context_alike_kept < min(question.limit, len(ranked)):
+            # No words are shared with what is written in another script.
+            alike = preset == "chain" and relevant and not both
+            if alike and settings.context_alike_kept < min(question.limit, len(ranked)):
                 ranked = await self._promoted(session, workspace_id, priced, ranked)
                 clock.lap("alike")
             claims = settings.context_claims * question.limit

@@ -25,7 +25,7 @@ anchors AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT p.episode_id FROM points p WHERE p.workspace_id = $1 AND p.id = n.owner_id OFFSET 0
     ) AS o
-    WHERE n.kind IN (0, 2)
+    WHERE n.kind IN (0, 2, 4)
     UNION ALL
     SELECT n.kind, o.episode_id, n.rank
     FROM near_ranked n
