@@ -134,7 +134,9 @@ class DocsWithAll:
         )
         if len(postings[0]) > most:
             return []
-        docs, weight = postings[0]["doc"].astype(np.uint32), _density(postings[0])
+        docs = postings[0]["doc"].astype(np.uint32)
+        # Where each doc stands in every list.
+        places = [np.arange(len(docs))]
         for other in postings[1:]:
             others = other["doc"].astype(np.uint32)
             order = None if _ascends(others) else np.argsort(others, kind="stable")
@@ -142,7 +144,8 @@ class DocsWithAll:
             if order is not None:
                 at = order[at]
             there = others[at] == docs
-            docs, weight = docs[there], weight[there] + _density(other[at[there]])
+            docs, places = docs[there], [*(place[there] for place in places), at[there]]
+        weight = np.sum([_density(some[at]) for some, at in zip(postings, places, strict=True)], axis=0)
         if len(docs) > limit:
             # Everything as good as the last one stays, so that ties are decided by doc.
             good = weight >= np.partition(weight, len(weight) - limit)[len(weight) - limit]

@@ -195,15 +195,17 @@ def score(found: Found, subset: Subset | None = None, b: float = B) -> LexicalHi
     place = _Places([*words.batches, *grams.batches], dead, None if subset is None else subset.docs)
     raw_words, word_terms, word_bound = words.score(place, totals.docs, totals.words, b)
     raw_grams, gram_terms, gram_bound = grams.score(place, totals.gram_docs, totals.grams, b)
-    lex = raw_words / word_bound if word_bound else np.zeros(place.size)
+    # Of booleans few among many are found at once, of numbers they are looked for one by one.
+    hit = np.flatnonzero(raw_words != 0 if not len(found.grams) else (raw_words != 0) | (raw_grams != 0))
+    in_words, in_grams = raw_words[hit], raw_grams[hit]
+    lex = in_words / word_bound if word_bound else np.zeros(len(hit))
     if len(found.grams):
-        lex = (lex + (raw_grams / gram_bound if gram_bound else 0.0)) / 2
-    hit = np.flatnonzero(lex)
+        lex = (lex + (in_grams / gram_bound if gram_bound else 0.0)) / 2
     return LexicalHits(
         place.docs_at(hit),
-        lex[hit].astype(np.float32),
-        raw_words[hit].astype(np.float32),
-        raw_grams[hit].astype(np.float32),
+        lex.astype(np.float32),
+        in_words.astype(np.float32),
+        in_grams.astype(np.float32),
         word_terms,
         gram_terms,
         totals,

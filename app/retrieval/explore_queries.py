@@ -24,6 +24,9 @@ from app.retrieval.types import Filters
 
 Vector = npt.NDArray[np.float32]
 
+# Mentions, relations and titles of a graph.
+Packed = tuple[bytes, bytes, bytes]
+
 # Owners of facts and windows, whose mean vectors say what is usual: (owners, vectors, owner column, condition).
 _MEANS = (
     ("chunks", "windows", "chunk_id", ""),
@@ -50,6 +53,11 @@ def titles_statement() -> str:
 @cache
 def entities_statement() -> str:
     return _whole("explore_entities", most="$3")
+
+
+@cache
+def called_statement() -> str:
+    return _whole("explore_called")
 
 
 @cache
@@ -248,12 +256,22 @@ def spellings_of(rows: Iterable[Any], keys: Iterable[str]) -> dict[str, list[tup
     return found
 
 
+async def list_called(
+    session: AsyncSession, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID], docs: Iterable[int]
+) -> dict[uuid.UUID, tuple[uuid.UUID, str]]:
+    """Of each of these entities the one that it stands for, and its name; `docs` are more of them, as postings know
+    them.
+    """
+    rows = await (await raw(session)).fetch(called_statement(), workspace_id, list(ids), list(docs))
+    return {row["asked"]: (row["entity_id"], row["name"]) for row in rows}
+
+
 async def list_entities(
-    session: AsyncSession, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID], docs: Iterable[int], most: int
-) -> dict[uuid.UUID, Entity]:
-    """What these entities stand for; `docs` are more of them, as postings know them. `most` 0: nothing is counted."""
-    rows = await (await raw(session)).fetch(entities_statement(), workspace_id, list(ids), most, list(docs))
-    return {row["asked"]: entity_of(row) for row in rows}
+    session: AsyncSession, workspace_id: uuid.UUID, ids: Iterable[uuid.UUID], most: int
+) -> list[Entity]:
+    """What these entities stand for, counted."""
+    rows = await (await raw(session)).fetch(entities_statement(), workspace_id, list(ids), most)
+    return [entity_of(row) for row in rows]
 
 
 def claims_part(
@@ -350,9 +368,7 @@ async def count_mentions(session: AsyncSession, workspace_id: uuid.UUID, up_to: 
     return int(await (await raw(session)).fetchval(load(PACKAGE, "explore_size"), workspace_id, up_to))
 
 
-async def get_graph(
-    session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID] | None
-) -> tuple[bytes, bytes, bytes]:
+async def get_graph(session: AsyncSession, workspace_id: uuid.UUID, cards: Sequence[uuid.UUID] | None) -> Packed:
     """Mentions, relations and titles, packed; of these cards, or of all (None)."""
     rows = await (await raw(session)).fetch(
         graph_statement(cards is not None), workspace_id, None if cards is None else list(cards)

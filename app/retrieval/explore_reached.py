@@ -78,7 +78,7 @@ class Reached:
         by_id = {entity.id: entity for entity in entities}
         names = {entity.id: f" {fold(entity.name)} " for entity in entities}
         titles: dict[uuid.UUID, str] = {}
-        links = []
+        links: dict[tuple[uuid.UUID, ...], Link] = {}
         for row in rows:
             card_id, title, entity_id = row["card_id"], row["title"], row["entity_id"]
             self.titles[card_id] = title
@@ -91,8 +91,12 @@ class Reached:
                         if card_id not in titles:
                             titles[card_id] = f" {' '.join(fold(title).replace(',', ' ').split())} "
                         inside = names[entity_id] in titles[card_id]
-                links.append(Link(entity, card_id, row["chunk_id"], own, inside))
-        return links
+                key = entity_id, card_id, row["chunk_id"]
+                if (known := links.get(key)) is not None:
+                    # Two statements found it, and the better one counts.
+                    own, inside = own or known.own, inside or known.in_title
+                links[key] = Link(entity, card_id, row["chunk_id"], own, inside and not own)
+        return list(links.values())
 
     def rate(self) -> dict[uuid.UUID, float]:
         """The base of every card: that of its best chunk."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Some
-from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,23 +22,18 @@ from app.index.postings import Found, LexicalHits, Subset
 from app.index.terms import question_hashes
 from app.retrieval import explore, explore_hops, explore_queries, queries
 from app.retrieval.across import Across
-from app.retrieval.collections import Anchors as Near
-from app.retrieval.collections import anchors_of, nearest_part
 from app.retrieval.explore import UNSAID, Bridge, Entity, Fact, Hop, Link, Scale
 from app.retrieval.explore_hops import Edge
 from app.retrieval.explore_names import Named
+from app.retrieval.explore_near import Nearest, NearFacts
+from app.retrieval.explore_queries import Packed
 from app.retrieval.explore_reached import Reached
-from app.retrieval.queries import SpaceRow
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Question
 from app.text.gazetteer import likely_keys
 from app.text.normalise import name_key
 from app.text.segment import Segmenter
 
-# Kinds of facts.
-_FACTS = (TextKind.relation, TextKind.point_edge)
-# The facts from whose entities the walk starts.
-_WALK_FACTS = 5
 # Entities of a card that are looked at before its bridges are chosen.
 _ABOUT = 16
 # Cards of a bridge that are looked at because its words are theirs; words that more docs have are not looked for.
@@ -51,13 +47,14 @@ _WORTH_TWO = 4
 # Entities that hops go on from.
 _FRONTIER = 50
 
-Anchors = Mapping[TextKind, Near]
+# (words, grams) of a name.
+Hashes = tuple[Sequence[int], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question as it is looked for. `usual`: its similarity to the average window, relation and claim; `version`:
-    of the graph; `beside`: how passages in the other script are scored, where there are both.
+    """The question as it is looked for. `usual`: its similarity to the average window; `version`: of the graph;
+    `beside`: how passages in the other script are scored, where there are both.
     """
 
     question: Question
@@ -68,14 +65,10 @@ class Asked:
     hits: LexicalHits
     subset: Subset | None
     vector: npt.NDArray[np.float32] | None
-    usual: Sequence[float]
+    usual: float
     large: frozenset[TextKind]
     version: tuple[Any, ...]
     beside: Across | None = None
-
-
-# The postings of the bridges' words.
-Bridged = Found | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,71 +94,44 @@ class Claimed:
     titles: Mapping[str, Sequence[Entity]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The facts nearest to the question, and rows of `explore_facts` on the best of them."""
-
-    anchors: Anchors
-    about: Sequence[Any]
-
-
 class Exploration:
-    """One question in one session; `beside` is another one for what can be asked meanwhile, if there is one."""
+    """One question in one session; `beside` is another one for what can be asked meanwhile, if there is one. `facts`:
+    where the nearest ones lie, `early` what has been found of that. What it begins ends with `begun`.
+    """
 
     def __init__(
         self,
         session: AsyncSession,
         beside: AsyncSession | None,
-        workspace_id: uuid.UUID,
-        space: SpaceRow,
+        begun: AsyncExitStack,
+        facts: NearFacts,
+        early: Awaitable[Nearest | None],
         asked: Asked,
         segmenter: Segmenter,
         settings: RetrievalSettings,
     ) -> None:
         self._session = session
         self.beside = beside
-        self._workspace_id = workspace_id
-        self._space = space
+        self._begun = begun
+        self._facts = facts
+        self._early = early
+        self._workspace_id = facts.workspace_id
+        self._space = facts.space
         self._asked = asked
         self._segmenter = segmenter
         self._settings = settings
         self.reached = Reached(Scale(), asked.hits)
-        self._known_hashes: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
+        # Cards whose graph is being read.
+        self.ahead: frozenset[uuid.UUID] = frozenset()
+        self.graph_ahead: Awaitable[Packed] | None = None
+        self._known_hashes: dict[str, Hashes] = {}
 
-    async def look(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> tuple[list[Link], Nearest]:
-        """What level search would look at, how cards name these entities, and the facts nearest to the question; `more`
-        cards are taken.
-        """
-        if self.beside is None:
-            return await self._pool(entities, more), await self._nearest_facts(self._session)
-        async with running(self._nearest_facts(self.beside)) as nearest:
-            return await self._pool(entities, more), await nearest
+    async def nearest(self) -> Nearest:
+        """The facts nearest to the question."""
+        return await self._early or await self._facts.find(self._session, self._asked.vector)
 
-    async def _nearest_facts(self, session: AsyncSession) -> Nearest:
-        """The facts nearest to the question, and whom the best of them are about."""
-        vector = self._asked.vector
-        if vector is None:
-            return Nearest({kind: [] for kind in _FACTS}, [])
-        await queries.settle(session, self._ef_search(self._windows()))
-        near = anchors_of(await _rows(session, self._near_part(vector)), _FACTS)
-        fits, points = self._fits(near)
-        nearest = _nearest(fits)
-        part = explore_queries.facts_part(
-            self._workspace_id,
-            [owner for owner in nearest if owner not in points],
-            [owner for owner in nearest if owner in points],
-            self._settings.explore_counted,
-        )
-        return Nearest(near, await _rows(session, part))
-
-    def _fits(self, near: Anchors) -> tuple[dict[uuid.UUID, float], set[uuid.UUID]]:
-        """How well each of these fits, and those that are claims."""
-        relations, claims = self.scales(near)
-        fits = {owner: relations.lift(1.0 - distance) for owner, distance in near[TextKind.relation]}
-        fits |= {owner: claims.lift(1.0 - distance) for owner, distance in near[TextKind.point_edge]}
-        return fits, {owner for owner, _ in near[TextKind.point_edge]}
-
-    async def _pool(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> list[Link]:
+    async def pool(self, entities: Sequence[Entity], more: Iterable[uuid.UUID]) -> list[Link]:
+        """What level search would look at, and how cards name these entities; `more` cards are taken."""
         request = self._pool_request()
         await queries.settle(self._session, request.ef_search)
         pooled, named = await fetch_together(
@@ -175,7 +141,7 @@ class Exploration:
         )
         self.reached.take(pooled, self._asked.beside)
         nearest = max((chunk.cosine for chunk in self.reached.chunks.values() if chunk.cosine is not None), default=0.0)
-        self.reached.near = Scale(self._asked.usual[0], nearest)
+        self.reached.near = Scale(self._asked.usual, nearest)
         for row in pooled:
             self.reached.ranks[row["card_id"]] = {
                 "dense": row["dense_rank"],
@@ -227,9 +193,6 @@ class Exploration:
     def _ef_search(self, windows: int) -> int:
         return min(max(self._settings.hnsw_ef_search, windows * 5 // 4), 1000)
 
-    def _near_part(self, vector: npt.NDArray[np.float32]) -> Part:
-        return nearest_part(self._workspace_id, self._space, _FACTS, vector, 2 * _WALK_FACTS, self._asked.large)
-
     def _cards_part(
         self,
         entities: Sequence[Entity],
@@ -254,44 +217,14 @@ class Exploration:
     async def _fetch(self, part: Part) -> list[Any]:
         return await _rows(self._session, part)
 
-    async def links(
-        self,
-        entities: Sequence[Entity],
-        more: Iterable[uuid.UUID] = (),
-        docs: Sequence[tuple[int, uuid.UUID]] = (),
-    ) -> list[Link]:
+    async def links(self, entities: Sequence[Entity], more: Iterable[uuid.UUID] = ()) -> list[Link]:
         """How cards name these entities, few of each. What is reached on the way, and `more` cards, are taken."""
-        each = self._settings.explore_mentions
-        if self.beside is None or len(entities) < _WORTH_TWO:
-            rows = await self._fetch(self._cards_part(entities, each, more=more, docs=docs))
-            return self.reached.take_links(rows, entities)
-        # Every other one beside: the strongest have the most cards.
-        first = entities[::2]
-        own = {entity.id for entity in first}
-        part = self._cards_part(first, each, docs=[doc for doc in docs if doc[1] in own])
-        rest = self._cards_part(entities[1::2], each, more=more, docs=[doc for doc in docs if doc[1] not in own])
-        async with running(_rows(self.beside, rest)) as others:
-            rows = await self._fetch(part)
-            return self.reached.take_links([*rows, *await others], entities)
-
-    async def near_facts(self) -> Anchors:
-        """The facts nearest to the question, by themselves."""
-        if self._asked.vector is None:
-            return {kind: [] for kind in _FACTS}
-        await queries.settle(self._session, self._settings.hnsw_ef_search)
-        return anchors_of(await self._fetch(self._near_part(self._asked.vector)), _FACTS)
-
-    def scales(self, near: Anchors) -> tuple[Scale, Scale]:
-        """What similarities of relations and of claims tell."""
-        said, claimed = near[TextKind.relation], near[TextKind.point_edge]
-        relations = Scale(self._asked.usual[1], 1.0 - said[0][1] if said else 0.0)
-        return relations, Scale(self._asked.usual[2], 1.0 - claimed[0][1] if claimed else 0.0)
+        part = self._cards_part(entities, self._settings.explore_mentions, more=more)
+        return self.reached.take_links(await self._fetch(part), entities)
 
     async def facts(self, seeded: Mapping[uuid.UUID, float], nearest: Nearest) -> Facts:
         """What the best cards say of whom, and whom the facts nearest to the question are about."""
         settings = self._settings
-        relations, claims = self.scales(nearest.anchors)
-        fits, _ = self._fits(nearest.anchors)
         best = sorted(seeded, key=lambda card: (-seeded[card], card))[: settings.explore_beam]
         if not settings.explore_hop or not settings.explore_bridges or max(seeded.values(), default=0.0) <= 0:
             best = []
@@ -307,8 +240,8 @@ class Exploration:
         about: dict[uuid.UUID, list[Entity]] = {}
         for row in nearest.about:
             about.setdefault(row["relation_id"] or row["point_id"], []).append(explore_queries.entity_of(row))
-        walked = [(fits[owner], about[owner]) for owner in _nearest(fits) if owner in about]
-        return Facts(walked, relations, claims, best, said, claimed)
+        walked = [(nearest.fits[owner], about[owner]) for owner in nearest.first if owner in about]
+        return Facts(walked, nearest.relations, nearest.claims, best, said, claimed)
 
     async def _told(
         self, session: AsyncSession, cards: Sequence[uuid.UUID], claiming: Sequence[uuid.UUID]
@@ -347,8 +280,8 @@ class Exploration:
         part = explore_queries.titles_part(self._workspace_id, wanted, settings.explore_counted)
         return Claimed(rows, keys, explore_queries.titles_of(await _rows(session, part)))
 
-    async def bridges(self, seeded: Mapping[uuid.UUID, float], facts: Facts) -> tuple[list[Bridge], Bridged]:
-        """Where the best cards lead on to, and what words say of that."""
+    def bridges(self, seeded: Mapping[uuid.UUID, float], facts: Facts) -> list[Bridge]:
+        """Where the best cards lead on to."""
         named = {entity.id for entity in self._asked.names.entities}
         about: dict[uuid.UUID, list[tuple[Entity, Fact]]] = {}
         for row in facts.about:
@@ -369,12 +302,7 @@ class Exploration:
                 for entity, fact in found
                 if entity.id not in known and name_key(entity.name) != name_key(self.reached.titles.get(card, ""))
             )
-        crossed = self._strongest(seeded, facts, about)
-        if not crossed:
-            return [], None
-        words = self._words_of(crossed)
-        blocks = await self._fetch(postings_part(self._workspace_id, [Collection.chunk], *words))
-        return crossed, found_in(blocks, [Collection.chunk], *words)[Collection.chunk]
+        return self._strongest(seeded, facts, about)
 
     def _strongest(
         self,
@@ -389,7 +317,7 @@ class Exploration:
             for bridge in explore.bridges(card, seeded[card] / top, about.get(card, ()), self._settings)
         )
 
-    def _hashes(self, name: str) -> tuple[Sequence[int], Sequence[int]]:
+    def _hashes(self, name: str) -> Hashes:
         if name not in self._known_hashes:
             self._known_hashes[name] = question_hashes(self._segmenter.terms(name))
         return self._known_hashes[name]
@@ -413,22 +341,22 @@ class Exploration:
                     found.setdefault(row["card_id"], {}).setdefault(entity.id, (entity, fact))
         return {card: list(some.values()) for card, some in found.items()}
 
-    async def hops(self, crossed: Sequence[Bridge], bridged: Bridged, more: Iterable[uuid.UUID]) -> list[Hop]:
-        """Every way over a bridge to another card; `more` cards are reached besides."""
-        if bridged is None:
+    async def hops(self, crossed: Sequence[Bridge], more: Iterable[uuid.UUID], ahead: Sequence[uuid.UUID]) -> list[Hop]:
+        """Every way over a bridge to another card; `more` cards are reached besides. The graph of the cards `ahead` is
+        read while the ways are weighed.
+        """
+        if not crossed:
             if more := list(more):
                 await self.links([], more)
             return []
         asked, reached = self._asked, self.reached
         hashes = {bridge.entity.id: self._hashes(bridge.entity.name) for bridge in crossed}
-        titles = DocsWithAll(bridged)
-        docs = [
-            (doc, bridge.entity.id)
-            for bridge in crossed
-            if not set(hashes[bridge.entity.id][0]) & set(asked.words)
-            for doc in titles.of(hashes[bridge.entity.id][0], _TITLES, _COMMON)
-        ]
-        far = await self.links([bridge.entity for bridge in crossed], more, docs)
+        bridged, far = await self._crossing(crossed, hashes, more)
+        if self.beside is not None and ahead:
+            self.ahead = frozenset(ahead)
+            graph = explore_queries.get_graph(self.beside, self._workspace_id, ahead)
+            self.graph_ahead = await self._begun.enter_async_context(running(graph))
+            await _sent()
         if asked.postings.size + bridged.size > SCORED_AT_ONCE_BYTES:
             words_of = await asyncio.to_thread(reached.words_of, asked.postings, bridged)
         else:
@@ -452,6 +380,35 @@ class Exploration:
                     fit = explore.base(chunk.near, rest[places[chunk.id]] / top)
                     found.append(explore.hop(bridge, link, fit, self._settings))
         return found
+
+    async def _crossing(
+        self, crossed: Sequence[Bridge], hashes: Mapping[uuid.UUID, Hashes], more: Iterable[uuid.UUID]
+    ) -> tuple[Found, list[Link]]:
+        """The postings of the bridges' words, and how cards name the bridges: what these words say of titles included,
+        so that the cards of half of them are looked for meanwhile.
+        """
+        entities = [bridge.entity for bridge in crossed]
+        each, asked = self._settings.explore_mentions, self._asked
+        # Every other one beside: the strongest have the most cards.
+        halves = (entities[::2], entities[1::2]) if self.beside and len(entities) >= _WORTH_TWO else ([], entities)
+        async with running(self._links_of(halves[0], each)) as others:
+            words = self._words_of(crossed)
+            blocks = await self._fetch(postings_part(self._workspace_id, [Collection.chunk], *words))
+            bridged = found_in(blocks, [Collection.chunk], *words)[Collection.chunk]
+            titles = DocsWithAll(bridged)
+            docs = [
+                (doc, bridge.entity.id)
+                for bridge in crossed
+                if not set(hashes[bridge.entity.id][0]) & set(asked.words)
+                for doc in titles.of(hashes[bridge.entity.id][0], _TITLES, _COMMON)
+            ]
+            rows = await self._fetch(self._cards_part(halves[1], each, more=more, docs=docs))
+            return bridged, self.reached.take_links([*await others, *rows], entities)
+
+    async def _links_of(self, entities: Sequence[Entity], each: int) -> list[Any]:
+        if self.beside is None or not entities:
+            return []
+        return await _rows(self.beside, self._cards_part(entities, each))
 
     async def edges(self, scores: Mapping[uuid.UUID, float], scale: Scale) -> tuple[list[Edge], dict[uuid.UUID, str]]:
         """The relations of these entities, for `scorer = hops`, and the names of those that they lead to."""
@@ -483,9 +440,10 @@ async def _rows(session: AsyncSession, part: Part) -> list[Any]:
     return rows
 
 
-def _nearest(fits: Mapping[uuid.UUID, float]) -> list[uuid.UUID]:
-    """The facts from whose entities the walk starts."""
-    return sorted(fits, key=lambda owner: (-fits[owner], owner))[:_WALK_FACTS]
+async def _sent() -> None:
+    """What has been begun is on its way to the server, before this process is busy again."""
+    for _ in range(2):
+        await asyncio.sleep(0)
 
 
 def hops_of(first: explore_hops.Spread, second: explore_hops.Spread) -> dict[uuid.UUID, list[Edge]]:

@@ -61,11 +61,17 @@ def spelt_like(key: str, known: Iterable[tuple[str, T]]) -> list[T]:
 
 def distance(left: str, right: str, most: int) -> int:
     """Letters to put in, take out, exchange or swap with the next one; `most` + 1 when there are more."""
+    # Neighbours in the order of names begin alike.
+    start = _alike(left, right)
+    end = _alike(left[:start:-1], right[:start:-1])
+    left, right = left[start : len(left) - end], right[start : len(right) - end]
     before: list[int] = []
     last = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):
-        row = [i] + [0] * len(right)
-        for j, b in enumerate(right, 1):
+        row = [i] + [most + 1] * len(right)
+        # Further from the diagonal than `most` nothing is within it.
+        for j in range(max(i - most, 1), min(i + most, len(right)) + 1):
+            b = right[j - 1]
             row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
             if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
                 row[j] = min(row[j], before[j - 2] + 1)
@@ -73,6 +79,11 @@ def distance(left: str, right: str, most: int) -> int:
             return most + 1
         before, last = last, row
     return last[-1] if last[-1] <= most else most + 1
+
+
+def _alike(left: str, right: str) -> int:
+    """How many letters are the same until one differs."""
+    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
 def _words(name: str) -> list[str]:

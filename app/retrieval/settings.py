@@ -101,6 +101,7 @@ class RetrievalSettings(BaseModel):
     explore_walk: float = Field(1.0, ge=0, description="Weight of PageRank in the final score; 0: none")
     explore_walk_cards: int = Field(50, ge=0, le=1000, description="Cards that PageRank alone brings in")
     explore_walk_around: int = Field(100, ge=1, le=10_000, description="Of larger graphs so many cards are walked")
+    explore_walk_ahead: int = Field(60, ge=0, le=10_000, description="And so many are read before hops are weighed")
     explore_walk_mentions: int = Field(
         200_000, ge=0, description="Of larger graphs only the part around the question's cards is walked"
     )

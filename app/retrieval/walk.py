@@ -10,7 +10,7 @@ import asyncio
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.together import running
 from app.retrieval import explore_queries
+from app.retrieval.explore_queries import Packed
 from app.retrieval.namesakes import ID, Keys, Known, Namesakes, keys_of, packed
 from app.retrieval.settings import RetrievalSettings
 
@@ -205,17 +206,24 @@ class Graphs:
         cards: Sequence[uuid.UUID],
         version: Any = None,
         beside: AsyncSession | None = None,
+        early: Awaitable[Packed] | None = None,
     ) -> Graph:
-        """Of these cards alone; `version` as for `whole`. Half of it is read `beside`, where that is given."""
+        """Of these cards alone; `version` as for `whole`. Half of it is read `beside`, where that is given, or other
+        cards already are (`early`).
+        """
         if version is None:
             version = await explore_queries.get_version(session, workspace_id)
         if beside is None:
             return await self._read(session, workspace_id, version, cards)
-        async with running(explore_queries.get_graph(beside, workspace_id, cards[1::2])) as others:
+        if early is None:
+            async with running(explore_queries.get_graph(beside, workspace_id, cards[1::2])) as others:
+                namesakes = await self._namesakes_of(session, workspace_id, version)
+                half = await explore_queries.get_graph(session, workspace_id, cards[::2])
+                both = half, await others
+        else:
             namesakes = await self._namesakes_of(session, workspace_id, version)
-            half = await explore_queries.get_graph(session, workspace_id, cards[::2])
-            packed = [one + other for one, other in zip(half, await others, strict=True)]
-        return await _built(packed, namesakes)
+            both = await explore_queries.get_graph(session, workspace_id, cards), await early
+        return await _built([one + other for one, other in zip(*both, strict=True)], namesakes)
 
     def _fresh(self, workspace_id: uuid.UUID, version: Any) -> Graph | None:
         kept = self._kept.get(workspace_id)

@@ -14,15 +14,15 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
-from app.db.together import fetch_together
+from app.db.together import fetch_together, running
 from app.index.collections import Collection
 from app.index.lexical import found_in, postings_part
 from app.index.postings import score
@@ -35,11 +35,12 @@ from app.retrieval.collections import Sizes
 from app.retrieval.explore import Entity, Link
 from app.retrieval.explore_hits import Found, best_hops, told_hits
 from app.retrieval.explore_names import Named, named
+from app.retrieval.explore_near import Nearest, NearFacts, Vector
 from app.retrieval.explore_paths import Trail
 from app.retrieval.explore_run import SCORED_AT_ONCE_BYTES, Asked, Exploration, hops_of
 from app.retrieval.explore_similar import parts_of, spelt_like, unanswered
 from app.retrieval.levels.level1_search import Clock
-from app.retrieval.question_vectors import QuestionEmbedder
+from app.retrieval.question_vectors import QuestionEmbedder, QuestionVectors
 from app.retrieval.reading import LONG_QUERY, aside
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Question, Route
@@ -85,7 +86,8 @@ class ExploreLevel:
         clock = Clock.start()
         degraded: list[str] = []
         settings = self._settings
-        async with self._questions.asking([question.query]) as asking:
+        # What is begun ends with the block, the last one first.
+        async with self._questions.asking([question.query]) as asking, AsyncExitStack() as begun:
             runs, terms = await self._read(question.query)
             words, grams = question_hashes(terms)
             async with self._database.read() as session:
@@ -99,30 +101,36 @@ class ExploreLevel:
                 )
                 scope, version = queries.scope_of(scopes[0]), explore_queries.version_of(versions[0])
                 names = named(question.query, runs, explore_queries.known_of(known))
-                names = await self._guessed(session, workspace_id, question.query, names)
-                if scope.space is None or not names:
+                unknown = self._unknown(question.query, names)
+                if scope.space is None or not (names or unknown):
                     return None
                 space = scope.space
-                few_cards = settings.exact_scan_windows // 6
-                filters = question.filters
-                subset = await queries.find_subset(session, workspace_id, filters, few_cards) if filters else None
-                postings = found_in(blocks, [Collection.chunk], words, grams)[Collection.chunk]
                 large = await self._sizes.large(session, workspace_id, space)
                 means = await self._usual(session, workspace_id, space)
                 calibration = await self._calibrations.of(session, workspace_id, space)
+                facts = NearFacts(workspace_id, space, means, large, settings.hnsw_ef_search, settings.explore_counted)
+                beside = await begun.enter_async_context(self._second())
+                vectors = await begun.enter_async_context(running(asking.vectors(space.key, degraded)))
+                nearest = await begun.enter_async_context(running(_found_beside(facts, beside, vectors)))
+                names = await self._guessed(session, workspace_id, names, unknown)
+                if not names:
+                    return None
+                few_cards = settings.exact_scan_windows // 6
+                filters = question.filters
+                subset = await queries.find_subset(session, workspace_id, filters, few_cards) if filters else None
+            postings = found_in(blocks, [Collection.chunk], words, grams)[Collection.chunk]
             if postings.size > SCORED_AT_ONCE_BYTES:
                 hits = await asyncio.to_thread(score, postings, subset)
             else:
                 hits = score(postings, subset)
             clock.lap("lexical")
-            found = await asking.vectors(space.key, degraded)
+            vector = _vector_of(await vectors)
             clock.lap("embedding")
-        vector = None if found is None else found.embeddings.dense[0]
-        usual = [0.0 if vector is None or mean is None else float(mean @ vector) for mean in means]
-        other = across(calibration, is_chinese(question.query), settings.search_impute)
-        asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large, version, other)
-        async with self._database.read() as session, self._second() as beside:
-            run = Exploration(session, beside, workspace_id, space, asked, self._segmenter, settings)
+            usual = facts.usual_window(vector)
+            other = across(calibration, is_chinese(question.query), settings.search_impute)
+            asked = Asked(question, names, words, grams, postings, hits, subset, vector, usual, large, version, other)
+            session = await begun.enter_async_context(self._database.read())
+            run = Exploration(session, beside, begun, facts, nearest, asked, self._segmenter, settings)
             way = self._by_hops if (question.scorer or settings.explore_scorer) == "hops" else self._by_beam
             ranked, shown = await way(run, session, workspace_id, asked, clock)
             ranked = ranked[: question.limit]
@@ -168,12 +176,13 @@ class ExploreLevel:
         """The default scorer: seeds, bridges and hops, and Personalised PageRank beside them."""
         settings, reached = self._settings, run.reached
         entities = asked.names.entities
-        links, nearest = await run.look(entities, asked.names.titles)
+        links = await run.pool(entities, asked.names.titles)
         clock.lap("pool")
         bases = reached.rate()
         # Titles of cards that filters let pass; the others were not reached.
         titles = {card: cards for card, cards in asked.names.titles.items() if card in bases}
         seeded, titled = explore.seeds(bases, links, titles, settings)
+        nearest = await run.nearest()
         facts = await run.facts(seeded, nearest)
         clock.lap("seeds")
         start = explore.reset(facts.best, entities, bases)
@@ -186,13 +195,14 @@ class ExploreLevel:
         visited = None if graph is None else await walked(graph, *start)
         more = {} if graph is None or visited is None else graph.best_cards(visited, settings.explore_walk_cards)
         clock.lap("walk")
-        crossed, bridged = await run.bridges(seeded, facts)
-        clock.lap("bridges")
-        hops = await run.hops(crossed, bridged, more.keys() - reached.by_card.keys())
+        crossed = run.bridges(seeded, facts)
+        ahead = _best_cards(seeded, settings.explore_walk_ahead) if settings.explore_walk and graph is None else []
+        hops = await run.hops(crossed, more.keys() - reached.by_card.keys(), ahead)
         beamed = explore.beam(reached.rate() | seeded, titled, hops, settings)
         if settings.explore_walk and graph is None:
-            best = sorted(beamed, key=lambda card: (-beamed[card], card))[: settings.explore_walk_around]
-            graph = await self._graphs.around(session, workspace_id, best, asked.version, run.beside)
+            best = _best_cards(beamed, settings.explore_walk_around)
+            rest = [card for card in best if card not in run.ahead]
+            graph = await self._graphs.around(session, workspace_id, rest, asked.version, run.beside, run.graph_ahead)
             visited = await walked(graph, *start)
         visits = {} if graph is None or visited is None else graph.of_cards(visited, beamed)
         clock.lap("hops")
@@ -205,7 +215,7 @@ class ExploreLevel:
     ) -> tuple[Ranked, Found]:
         """`scorer = hops`: what is matched spreads over relations."""
         matched = {entity.id: 1.0 for entity in asked.names.entities}
-        relations, _ = run.scales(await run.near_facts())
+        relations = (await run.nearest()).relations
         clock.lap("seeds")
         near, names = await run.edges(matched, relations)
         first = explore_hops.spread(matched, near, explore_hops.FIRST)
@@ -233,11 +243,16 @@ class ExploreLevel:
 
         return await aside(query, read)
 
-    async def _guessed(self, session: AsyncSession, workspace_id: uuid.UUID, query: str, names: Named) -> Named:
-        """With what the other names of the question may be meant for."""
+    def _unknown(self, query: str, names: Named) -> list[str]:
+        """Names in the question that nothing answers to, as long as it is known whom else they may mean."""
         if not self._settings.explore_spellings or len(query) > LONG_QUERY:
-            return names
-        unknown = unanswered(query, find_names(query, self._segmenter), names.runs)
+            return []
+        return unanswered(query, find_names(query, self._segmenter), names.runs)
+
+    async def _guessed(
+        self, session: AsyncSession, workspace_id: uuid.UUID, names: Named, unknown: Sequence[str]
+    ) -> Named:
+        """With what these other names of the question may be meant for."""
         if not unknown:
             return names
         terms = [self._segmenter.terms(name) for name in unknown]
@@ -254,20 +269,18 @@ class ExploreLevel:
         likely = {key: spelt_like(key, neighbours) for key, neighbours in near.items()}
         longer = score(found_in(blocks, [Collection.entity], words, grams)[Collection.entity]).top(most)[0]
         # Of the many only the names; counted are the few that are meant.
-        entities = await explore_queries.list_entities(
-            session, workspace_id, [one for found in likely.values() for one in found], longer.tolist(), 0
+        called = await explore_queries.list_called(
+            session, workspace_id, [one for found in likely.values() for one in found], longer.tolist()
         )
-        by_name = list({one.id: (one.name, one) for one in entities.values()}.values())
-        meant: dict[uuid.UUID, Entity] = {}
+        by_name = [(name, one) for one, name in dict(called.values()).items()]
+        meant: dict[uuid.UUID, None] = {}
         for name in unknown:
-            found = parts_of(name, by_name) or [entities[one] for one in likely[name_key(name)] if one in entities]
-            meant |= {one.id: one for one in found}
+            found = parts_of(name, by_name) or [called[one][0] for one in likely[name_key(name)] if one in called]
+            meant |= dict.fromkeys(found)
         if not meant:
             return names
-        counted = await explore_queries.list_entities(
-            session, workspace_id, list(meant), [], self._settings.explore_counted
-        )
-        guessed = {one.id: one for one in (*names.entities, *counted.values())}
+        counted = await explore_queries.list_entities(session, workspace_id, meant, self._settings.explore_counted)
+        guessed = {one.id: one for one in (*names.entities, *counted)}
         return replace(names, entities=list(guessed.values()))
 
     async def _usual(self, session: AsyncSession, workspace_id: uuid.UUID, space: queries.SpaceRow) -> Sequence[Any]:
@@ -278,6 +291,21 @@ class ExploreLevel:
             means = await explore_queries.list_means(session, workspace_id, space, self._settings.explore_sample)
             self._means[workspace_id, space.id] = (means, moment + _MEANS_SECONDS)
         return means
+
+
+def _vector_of(found: QuestionVectors | None) -> Vector | None:
+    return None if found is None else found.embeddings.dense[0]
+
+
+async def _found_beside(
+    facts: NearFacts, beside: AsyncSession | None, vectors: Awaitable[QuestionVectors | None]
+) -> Nearest | None:
+    """The facts nearest to the question, as soon as it has a vector; None: there is no session for that."""
+    return None if beside is None else await facts.find(beside, _vector_of(await vectors))
+
+
+def _best_cards(scores: Mapping[uuid.UUID, float], most: int) -> list[uuid.UUID]:
+    return sorted(scores, key=lambda card: (-scores[card], card))[:most]
 
 
 def _trails(

@@ -1,5 +1,5 @@
 -- in:    $1 workspace, $2 question vector (null: none), $3 entities, $4 cards per entity, $5 cards that are known
---        already, $6 more cards, $7 docs and $8 the entity, one of $3, that each may have in its title, $9-$13 filters; {space}; {members}: see there; {many}: a condition
+--        already, $6 more cards, $7 docs and $8 the entity that each may have in its title, $9-$13 filters; {space}; {members}: see there; {many}: a condition
 --        or nothing
 -- out:   rows (entity_id, card_id, title, own, title_name, chunk_id, doc, distance, start, end): the cards whose title
 --        names an entity, cards that do elsewhere, and each known card that does; the same of the further cards, without
@@ -63,13 +63,20 @@ named AS MATERIALIZED (
         OFFSET 0
     ) AS found
 ),
+written AS MATERIALIZED (
+    SELECT wanted.id, entity.key, entity.name
+    FROM (SELECT DISTINCT maybe.id FROM unnest($8::uuid[]) AS maybe (id)) AS wanted
+    CROSS JOIN LATERAL (
+        SELECT e.key, e.name FROM entities e WHERE e.workspace_id = $1 AND e.id = wanted.id OFFSET 0
+    ) AS entity
+),
 titled AS MATERIALIZED (
     SELECT maybe.entity_id AS root, card.id AS card_id, chunk.id AS chunk_id, entity.name AS title_name, false AS own
     FROM unnest($7::bigint[], $8::uuid[]) AS maybe (doc, entity_id)
     CROSS JOIN LATERAL (
         SELECT ch.id, ch.card_id FROM chunks ch WHERE ch.workspace_id = $1 AND ch.doc = maybe.doc OFFSET 0
     ) AS chunk
-    JOIN asked entity ON entity.id = maybe.entity_id
+    JOIN written entity ON entity.id = maybe.entity_id
     CROSS JOIN LATERAL (
         SELECT c.id, c.title_key FROM cards c WHERE c.workspace_id = $1 AND c.id = chunk.card_id OFFSET 0
     ) AS card
