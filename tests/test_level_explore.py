@@ -12,9 +12,11 @@ import pytest
 from app.cards.drafts import NewCard
 from app.db.session import Database, raw
 from app.db.settings import DatabaseSettings
+from app.db.together import running
 from app.index.spaces import Spaces
 from app.providers.embedding.e5 import E5Embedder
 from app.providers.ports import Embeddings, ProviderError
+from app.retrieval import explore_queries
 from app.retrieval.retrieve import Retriever
 from app.retrieval.settings import RetrievalSettings
 from app.retrieval.types import Evidence, Filters, Hit, Level, Question
@@ -334,18 +336,21 @@ async def test_of_a_large_graph_only_a_part_is_walked(town: Library) -> None:
         assert await Graphs(large.settings).whole(session, town.id) is None
 
 
-async def test_half_of_a_graph_read_beside_is_the_same_graph(town: Library) -> None:
+async def test_a_graph_read_in_parts_is_the_same_graph(town: Library) -> None:
     graphs = Graphs(RetrievalSettings())
     async with town.database.read() as session, town.database.read() as beside:
         cards = [row["id"] for row in await (await raw(session)).fetch("SELECT id FROM cards ORDER BY id")]
         whole = await graphs.around(session, town.id, cards)
         halves = await graphs.around(session, town.id, cards, None, beside)
+        async with running(explore_queries.get_graph(beside, town.id, cards[:3])) as early:
+            ahead = await graphs.around(session, town.id, cards[3:], None, beside, early)
         few = await graphs.around(session, town.id, cards[:1], None, beside)
-    assert halves.cards.tobytes() == whole.cards.tobytes()
-    assert halves.entities.tobytes() == whole.entities.tobytes()
-    assert sorted(zip(halves.heads, halves.tails, halves.weights, strict=True)) == sorted(
-        zip(whole.heads, whole.tails, whole.weights, strict=True)
-    )
+    for parts in (halves, ahead):
+        assert parts.cards.tobytes() == whole.cards.tobytes()
+        assert parts.entities.tobytes() == whole.entities.tobytes()
+        assert sorted(zip(parts.heads, parts.tails, parts.weights, strict=True)) == sorted(
+            zip(whole.heads, whole.tails, whole.weights, strict=True)
+        )
     assert len(few.cards) == 1
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from app.text.coref_names import gender_of, name_words, person_names
 from app.text.coref_shapes import Gender, NameSpan
 
+_OF_SOMEBODY = re.compile(r"['’]s\b|\b(?:and|with|vs)\b|[&–—:]")
 _YEARS = re.compile(r" \((?:born|b\.|[^)\n]{0,60}\d{4})")
 
 
@@ -67,6 +68,9 @@ class Cast:
 
     def _is_person(self, title: str) -> bool:
         words = name_words(title)
+        if _OF_SOMEBODY.search(title):
+            # "Jon's Studio", "Tim and John": not who is called so.
+            return False
         if len(words) > 1 and any(n.start == 0 and n.end == len(title) for n in person_names(title)):
             return True
         return any(n.type == "person" and _is_part(name_words(n.name), words) for n in self.names)

@@ -90,12 +90,35 @@ def turns(content: str) -> list[Turn]:
 _HEADING = re.compile(r"^(?:#{1,6} |```|~~~|---[ \t]*$|\|)", re.MULTILINE)
 
 
+_QUOTED_TURN = re.compile(
+    r"(?<![\w'’-])(?P<speaker>[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*)?)(?: ?\([^)\n]{1,24}\))? ?[:：] ?"
+    r'(?:"(?P<straight>[^"\n]+)"|“(?P<curly>[^“”\n]+)”)'
+)
+_LETTER = re.compile(r"[^\W_]")
+
+
 def speaker_of(line: str) -> tuple[str, str] | None:
     """Who speaks in a line that stands alone, and what is said; None unless the label is surely somebody."""
     match = _LINE.match(line)
     if match is None or not _may_speak(match["speaker"]) or not _is_person(_speaker(match["speaker"])):
         return None
     return _speaker(match["speaker"]), line[match.end() :].strip()
+
+
+def quoted_turns(line: str) -> list[tuple[str | None, str]]:
+    """A line in parts: what somebody says in quotes behind a name and a colon, with that name, and what stands around
+    it (None).
+    """
+    parts: list[tuple[str | None, str]] = []
+    end = 0
+    for match in _QUOTED_TURN.finditer(line):
+        if _may_speak(match["speaker"]) and _is_person(match["speaker"]):
+            parts += [
+                (None, line[end : match.start()]),
+                (match["speaker"], (match["straight"] or match["curly"]).strip()),
+            ]
+            end = match.end()
+    return [(who, part) for who, part in (*parts, (None, line[end:])) if _LETTER.search(part)]
 
 
 def _speaker(label: str) -> str:
@@ -184,6 +207,12 @@ _ROLES = words_of("""
 # ------------------------------------------------------------------- told by name
 
 
+def _third_person(verb: str) -> str:
+    if verb.endswith(("s", "sh", "ch", "x", "z")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb[-1:] == "y" and verb[-2:-1] not in "aeiou" else f"{verb}s"
+
+
 def addressee_of(speakers: Set[str], speaker: str) -> str | None:
     """Whom `speaker` speaks to: the other one of two; None where more than two talk."""
     others = speakers - {speaker}
@@ -204,8 +233,6 @@ _IRREGULAR: Final = {
     "do": "does",
     "were": "was",
     "go": "goes",
-    "try": "tries",
-    "study": "studies",
     "don't": "doesn't",
     "haven't": "hasn't",
     "aren't": "isn't",
@@ -214,10 +241,6 @@ _IRREGULAR: Final = {
     "haven’t": "hasn’t",
     "aren’t": "isn’t",
     "weren’t": "wasn’t",
-    "teach": "teaches",
-    "miss": "misses",
-    "watch": "watches",
-    "coach": "coaches",
 }
 _SHORT: Final = {"m": " is", "re": " is", "ve": " has", "ll": " will", "d": " would"}
 _FIRST = re.compile(
@@ -293,7 +316,7 @@ def _tell(match: re.Match[str], speaker: str, addressee: str | None, barred: Seq
     if short:
         return name + _SHORT[short] + _joined(adverb) + _joined(verb)
     if verb is not None and not bare:
-        verb = _IRREGULAR.get(verb) or (f"{verb}s" if verb in _BASE_VERBS else verb)
+        verb = _IRREGULAR.get(verb) or (_third_person(verb) if verb in _BASE_VERBS else verb)
     return name + _joined(adverb) + _joined(verb)
 
 

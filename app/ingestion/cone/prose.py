@@ -11,6 +11,7 @@ from app.ingestion.cone.claim import Claim, listed, together
 from app.ingestion.cone.limits import ConeLimits
 from app.ingestion.cone.lookup import Lookup
 from app.ingestion.cone.phrases import bounded, is_han_text, pieces, run_on, under, width
+from app.ingestion.cone.reported import with_speakers
 from app.ingestion.cone.sections import Line, Passage, bare, plain_line
 from app.ingestion.cone.view import SentenceView
 from app.text.markdown import strip_marks
@@ -78,12 +79,12 @@ def _prose_claims(lines: Sequence[Line], context: str, at: Lookup, limits: ConeL
 def _paragraph(lines: Sequence[Line], context: str, labelled: bool, at: Lookup, limits: ConeLimits) -> Iterator[Claim]:
     """What is no full sentence says what it is under; what leans on the sentence before joins it."""
     least = _SHORT_ITEM if labelled else _FRAGMENT
-    for claim in _leaning_joined(sentence_claims(lines, at, limits)):
+    for claim in with_speakers(_leaning_joined(sentence_claims(lines, at, limits)), at):
         if is_label(claim.said) and not claim.weight:
             # It leads into what follows, which says so.
             continue
-        short = width(claim.said) < least or _FIELD.match(claim.said) is not None
-        yield replace(claim, text=under(context, claim.said)) if short else claim
+        short = width(claim.text) < least or _FIELD.match(claim.said) is not None
+        yield replace(claim, text=under(context, claim.text)) if short else claim
 
 
 def _leaning_joined(claims: Iterable[Claim]) -> Iterator[Claim]:
@@ -176,7 +177,7 @@ def _item_claims(lines: Sequence[Line], context: str, at: Lookup, limits: ConeLi
         if tiny:
             yield _under_all(tiny, tiny_under)
             tiny = []
-        for claim in _leaning_joined(sentence_claims([line], at, limits)):
+        for claim in with_speakers(_leaning_joined(sentence_claims([line], at, limits)), at):
             yield _standing(claim, above, at, limits)
     if tiny:
         yield _under_all(tiny, tiny_under)
@@ -192,7 +193,7 @@ def _standing(claim: Claim, above: str, at: Lookup, limits: ConeLimits) -> Claim
     )
     if not dependent and (claim.weight or at.names(claim.start, claim.end)):
         return claim
-    return replace(claim, text=bounded(under(above, claim.said), limits.point_words + limits.title_words))
+    return replace(claim, text=bounded(under(above, claim.text), limits.point_words + limits.title_words))
 
 
 def _under_all(claims: list[Claim], above: str) -> Claim:

@@ -16,10 +16,11 @@ from typing import Final
 from app.ingestion.cone.build import build_episodes
 from app.ingestion.cone.cover import cover
 from app.ingestion.cone.look import look
+from app.ingestion.cone.reported import clauses
 from app.ingestion.extract.offline_entities import find_entities
 from app.ingestion.extract.offline_relations import find_relations, view_sentences
 from app.ingestion.extract.types import Extraction, Source
-from app.text.dialogue import speaker_of, stand_alone_turn
+from app.text.dialogue import quoted_turns, speaker_of, stand_alone_turn
 from app.text.normalise import name_key
 from app.text.segment import Segmenter
 from app.text.sentences import sentences
@@ -57,20 +58,21 @@ class OfflineExtractor:
         return replace(found, episodes=tuple(cover(source, told, view, added)), added=added)
 
     def claims(self, text: str, title: str, said_at: datetime) -> list[str]:
-        """The claims of a text that is no card: what stands in the points of its cone, without the stamps of a log. A
-        line that somebody speaks is told by that name, sentence by sentence.
+        """The claims of a text that is no card: what stands in the points of its cone, without the stamps of a log.
+        What somebody speaks is told by that name, sentence by sentence.
         """
         called = name_key(title)
         found: list[str] = []
         prose: list[str] = []
         for line in without_stamps(text).split("\n"):
-            spoken = speaker_of(line)
-            if spoken is None:
-                prose.append(line)
-                continue
-            found += self._told("\n".join(prose), title, said_at)
-            prose = []
-            found += _spoken(*spoken)
+            for quoted, part in quoted_turns(line):
+                speaker, said = (quoted, part) if quoted else speaker_of(part) or (None, part)
+                if speaker is None:
+                    prose.append(said)
+                    continue
+                found += self._told("\n".join(prose), title, said_at)
+                prose = []
+                found += _spoken(speaker, said)
         found += self._told("\n".join(prose), title, said_at)
         return [claim for claim in dict.fromkeys(found) if name_key(claim) != called]
 
@@ -96,5 +98,5 @@ def _spoken(speaker: str, said: str) -> list[str]:
             parts[-1] = f"{parts[-1]} {sentence}"
         elif sentence:
             parts.append(sentence)
-    told = [stand_alone_turn(part, speaker) for part in parts]
+    told = [stand_alone_turn(clause, speaker) for part in parts for clause in clauses(part)]
     return [part if speaker in part else f"{speaker}: {part}" for part in told]

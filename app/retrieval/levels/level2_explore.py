@@ -3,10 +3,11 @@
 Few round trips, none of them open while the embedder works: how to plan; what the workspace is, names and postings.
 Then how to plan; the pool of level search with the cards of the names; what the best cards say of whom; the words of
 their bridges; the cards behind these; texts. Eight one after the other, some more where a name is not known as it is
-written, a hub is named, or the graph is too large to be kept. The nearest facts, what the best cards claim, and halves
-of the larger statements are asked in a second session meanwhile, if few questions are asked at the time. What they
-find is counted by `explore` (or `explore_hops`), the walk goes through `walk`. A leg that fails is an empty leg and a
-word in `degraded`.
+written, a hub is named, or the graph is too large to be kept. In a second session, if few questions are asked at the
+time, the nearest facts are asked as soon as the question has a vector; then what the best cards claim, the cards of
+every other bridge, and the graph of the cards that are best so far, while this process weighs the hops. What they find
+is counted by `explore` (or `explore_hops`), the walk goes through `walk`. A leg that fails is an empty leg and a word
+in `degraded`.
 """
 
 from __future__ import annotations
