@@ -179,7 +179,7 @@ async def test_a_claim_that_is_unlike_the_best_ones_costs_more(notes: Library) -
     for name, one in told.items():
         assert one["cost"] >= before[name]["cost"] - 1e-6
         assert one["claim"] == pytest.approx(
-            0.25 * one["z_edge"] - 0.5 * one["words_point"] + 0.3 * one["unlike"] + one["superseded"], abs=1e-5
+            0.2 * one["z_edge"] - 0.5 * one["words_point"] + 0.3 * one["unlike"] + one["superseded"], abs=1e-5
         )
 
 
@@ -239,9 +239,9 @@ async def test_distances_count_half_beside_words_where_question_and_note_are_chi
     for name, one in told.items():
         worth = 0.5 if name == "books" else 1.0
         assert one["claim"] == pytest.approx(
-            worth * (0.25 * one["z_edge"] + 0.3 * one["unlike"]) - 0.5 * one["words_point"], abs=1e-5
+            worth * (0.2 * one["z_edge"] + 0.3 * one["unlike"]) - 0.5 * one["words_point"], abs=1e-5
         )
-        assert one["facet"] == pytest.approx(0.15 * worth * one["z_facet"] - 0.25 * one["words_facet"], abs=1e-5)
+        assert one["facet"] == pytest.approx(0.12 * worth * one["z_facet"] - 0.25 * one["words_facet"], abs=1e-5)
 
 
 async def test_notes_in_another_language_are_reached_beside_those_in_the_question_s_own(

@@ -59,6 +59,12 @@ def test_a_quote_goes_on_until_it_is_closed() -> None:
     ]
 
 
+def test_who_begins_to_speak_at_the_end_of_a_sentence_goes_on_in_the_next_one() -> None:
+    unveiled = "The painting was unveiled in the town hall on the first Sunday of July"
+    content = f'{unveiled} and Maria asked, "Who made it? I like it."'
+    assert told(content, "Maria")[1:] == ['Maria: I like it."']
+
+
 def test_a_quote_that_nobody_closes_ends_where_somebody_else_speaks_or_another_paragraph_begins() -> None:
     content = (
         'Maria said that the pipe is 5" wide. It leaks a little at both ends. Tim replied that he will mend it.'

@@ -45,6 +45,12 @@ async def fetch_together(session: AsyncSession, *parts: Part) -> list[list[Any]]
     return found
 
 
+async def fetch_part(session: AsyncSession, part: Part) -> list[Any]:
+    """The rows of one part by itself."""
+    (rows,) = await fetch_together(session, part)
+    return rows
+
+
 @asynccontextmanager
 async def running(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
     """This work, while something else is done in the block; it ends with it."""

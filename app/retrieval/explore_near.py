@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.together import fetch_together
+from app.db.together import fetch_part
 from app.index.collections import TextKind
 from app.retrieval import explore_queries, queries
 from app.retrieval.collections import Anchors, anchors_of, nearest_part
@@ -60,7 +60,7 @@ class NearFacts:
             return Nearest({}, (), Scale(), Scale())
         await queries.settle(session, self.ef_search)
         part = nearest_part(self.workspace_id, self.space, _FACTS, vector, 2 * _WALK_FACTS, self.large)
-        near = anchors_of(await _rows(session, part), _FACTS)
+        near = anchors_of(await fetch_part(session, part), _FACTS)
         scales = self._scale(near, 0, vector), self._scale(near, 1, vector)
         fits = {
             owner: scale.lift(1.0 - distance)
@@ -75,7 +75,7 @@ class NearFacts:
             [owner for owner in first if owner in claims],
             self.counted,
         )
-        return Nearest(fits, await _rows(session, part), *scales)
+        return Nearest(fits, await fetch_part(session, part), *scales)
 
     def usual_window(self, vector: Vector | None) -> float:
         """The question's similarity to the average window."""
@@ -92,8 +92,3 @@ class NearFacts:
 
 def _first(fits: Mapping[uuid.UUID, float]) -> list[uuid.UUID]:
     return sorted(fits, key=lambda owner: (-fits[owner], owner))[:_WALK_FACTS]
-
-
-async def _rows(session: AsyncSession, part: Any) -> list[Any]:
-    (rows,) = await fetch_together(session, part)
-    return rows

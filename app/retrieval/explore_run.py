@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.together import Part, fetch_together, running
+from app.db.together import Part, fetch_part, fetch_together, running
 from app.index.collections import Collection, TextKind
 from app.index.contributions import DocsWithAll
 from app.index.lexical import found_in, postings_part
@@ -215,7 +215,7 @@ class Exploration:
         )
 
     async def _fetch(self, part: Part) -> list[Any]:
-        return await _rows(self._session, part)
+        return await fetch_part(self._session, part)
 
     async def links(self, entities: Sequence[Entity], more: Iterable[uuid.UUID] = ()) -> list[Link]:
         """How cards name these entities, few of each. What is reached on the way, and `more` cards, are taken."""
@@ -262,7 +262,7 @@ class Exploration:
             _ABOUT + len(self._asked.names.entities),
             settings.explore_counted,
         )
-        return await _rows(session, part)
+        return await fetch_part(session, part)
 
     async def _claimed(self, session: AsyncSession, cards: Sequence[uuid.UUID]) -> Claimed:
         """What these cards claim, and titles that stand in it."""
@@ -272,13 +272,13 @@ class Exploration:
         part = explore_queries.claims_part(
             self._workspace_id, self._space, vector, cards, settings.explore_facts, settings.explore_overlooked
         )
-        rows = await _rows(session, part)
+        rows = await fetch_part(session, part)
         keys = {row["point_id"]: likely_keys(row["text"], self._segmenter) for row in rows}
         wanted = set[str]().union(*keys.values())
         if not wanted:
             return Claimed(rows, keys)
         part = explore_queries.titles_part(self._workspace_id, wanted, settings.explore_counted)
-        return Claimed(rows, keys, explore_queries.titles_of(await _rows(session, part)))
+        return Claimed(rows, keys, explore_queries.titles_of(await fetch_part(session, part)))
 
     def bridges(self, seeded: Mapping[uuid.UUID, float], facts: Facts) -> list[Bridge]:
         """Where the best cards lead on to."""
@@ -408,7 +408,7 @@ class Exploration:
     async def _links_of(self, entities: Sequence[Entity], each: int) -> list[Any]:
         if self.beside is None or not entities:
             return []
-        return await _rows(self.beside, self._cards_part(entities, each))
+        return await fetch_part(self.beside, self._cards_part(entities, each))
 
     async def edges(self, scores: Mapping[uuid.UUID, float], scale: Scale) -> tuple[list[Edge], dict[uuid.UUID, str]]:
         """The relations of these entities, for `scorer = hops`, and the names of those that they lead to."""
@@ -433,11 +433,6 @@ class Exploration:
             for row in rows
         ]
         return edges, {row["entity_id"]: row["name"] for row in rows}
-
-
-async def _rows(session: AsyncSession, part: Part) -> list[Any]:
-    (rows,) = await fetch_together(session, part)
-    return rows
 
 
 async def _sent() -> None:

@@ -30,9 +30,9 @@ class RetrievalSettings(BaseModel):
     context_episodes: int = Field(100, ge=1, le=1000, description="Episodes that are reached")
     context_paths: int = Field(5, ge=1, le=20, description="Paths per hit")
     context_claims: int = Field(4, ge=1, le=50, description="Claims that are shown as evidence, on average per hit")
-    context_edge: float = Field(0.25, ge=0)
+    context_edge: float = Field(0.2, ge=0)
     context_point_words: float = Field(0.5, ge=0)
-    context_facet: float = Field(0.15, ge=0)
+    context_facet: float = Field(0.12, ge=0)
     context_facet_words: float = Field(0.25, ge=0)
     context_episode_words: float = Field(0.75, ge=0)
     context_time: float = Field(0.8, ge=0)
@@ -52,7 +52,7 @@ class RetrievalSettings(BaseModel):
     context_alike_bytes: int = Field(
         1 << 18, ge=0, description="Postings that are read for it; the commonest words of the first card are left out"
     )
-    context_impute: float = Field(1.2, ge=0, description="How far a vector stands in for words of another script")
+    context_impute: float = Field(1.0, ge=0, description="How far a vector stands in for words of another script")
     context_han_distance: float = Field(
         0.5,
         ge=0,

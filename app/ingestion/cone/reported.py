@@ -35,14 +35,17 @@ def with_speakers(claims: Iterable[Claim], at: Lookup) -> Iterator[Claim]:
     who, is_open, last = "", False, Claim(-1, -1, "", "")
     for claim in claims:
         names = at.names(claim.start, claim.end)
-        speaker = _first(_speakers(claim.said, names))
+        speakers = _speakers(claim.said, names)
+        speaker = _first(speakers)
         # In quotes; or of a long sentence, or of one that ends in a semicolon, the next piece.
         goes_on = bool(who) and not speaker
         goes_on = goes_on and (is_open or claim.start == last.start or last.said.endswith((";", "；")))
         who = who if goes_on else speaker
-        is_open = bool(who) and _stays_open(claim.said, goes_on and is_open)
+        is_open = _stays_open(claim.said, goes_on and is_open)
         if not who:
             yield claim
+            # Who begins to speak at the end of a sentence goes on in the next one.
+            who = speakers[-1][1] if speakers and is_open else ""
         else:
             for place, clause in enumerate(clauses(claim.said)):
                 speakers = _speakers(clause, names)
